@@ -1,0 +1,422 @@
+"""ACP to core values and back: the only file that names both.
+
+Nothing an agent sends is refused for its shape: unknown fields are ignored, missing ones have
+defaults, and an update that cannot be understood is kept whole as `OtherUpdate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from ..core import events as ev
+from ..core.model import (
+    Abilities,
+    AgentInfo,
+    AgentOption,
+    AgentSessionId,
+    AuthMethod,
+    Block,
+    Choice,
+    Diff,
+    Level,
+    Location,
+    Mode,
+    Option,
+    PastSession,
+    PlanStep,
+    Role,
+    SessionSetup,
+    SlashCommand,
+    TerminalId,
+    TerminalRef,
+    ToolCallId,
+    ToolCallPatch,
+    ToolContent,
+    Usage,
+)
+
+Json = dict[str, Any]
+
+
+# -- session/update
+
+
+def update(raw: Json) -> Sequence[ev.Event]:
+    """One `update` object as events; usually exactly one."""
+    kind = raw.get("sessionUpdate")
+    converter = _UPDATES.get(kind) if isinstance(kind, str) else None
+    if converter is None:
+        return (ev.OtherUpdate(str(kind), raw),)
+    try:
+        return converter(raw)
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return (ev.OtherUpdate(str(kind), raw),)
+
+
+def _chunk(role: Role) -> Callable[[Json], Sequence[ev.Event]]:
+    def convert(raw: Json) -> Sequence[ev.Event]:
+        content = raw["content"]
+        message = raw.get("messageId") or ""
+        if content.get("type") == "text":
+            return (ev.TextAdded(role, content["text"], message),)
+        return (ev.BlockAdded(role, block(content)),)
+
+    return convert
+
+
+def _tool_call(raw: Json) -> Sequence[ev.Event]:
+    patch = tool_call_patch(raw)
+    meta = raw.get("_meta")
+    if not meta:
+        return (ev.ToolCallChanged(patch),)
+    return (ev.ToolCallChanged(patch), *_terminal_meta(patch.id, meta))
+
+
+def _terminal_meta(call: ToolCallId, meta: Json) -> list[ev.Event]:
+    """Commands that agents run themselves: output and exit travel in `_meta`."""
+    found: list[ev.Event] = []
+    for key in ("terminal_info", "terminal_output", "terminal_output_delta"):
+        part = meta.get(key)
+        if isinstance(part, dict):
+            terminal = TerminalId(str(part.get("terminal_id") or call))
+            data = part.get("data")
+            found.append(ev.OutputAdded(call, terminal, data if isinstance(data, str) else ""))
+    end = meta.get("terminal_exit")
+    if isinstance(end, dict):
+        code, signal = end.get("exit_code"), end.get("signal")
+        found.append(
+            ev.OutputEnded(
+                call,
+                TerminalId(str(end.get("terminal_id") or call)),
+                code if isinstance(code, int) else None,
+                str(signal) if signal else "",
+            )
+        )
+    return found
+
+
+def _plan(raw: Json) -> Sequence[ev.Event]:
+    return (ev.PlanChanged(_steps(raw["entries"])),)
+
+
+def _plan_update(raw: Json) -> Sequence[ev.Event]:
+    plan = raw["plan"]
+    if plan.get("type") == "items":
+        return (ev.PlanChanged(_steps(plan["entries"]), str(plan.get("planId") or "")),)
+    return (ev.OtherUpdate("plan_update", raw),)
+
+
+def _steps(entries: list[Json]) -> tuple[PlanStep, ...]:
+    return tuple(
+        PlanStep(
+            text=str(e.get("content", "")),
+            status=str(e.get("status") or "pending"),
+            priority=str(e.get("priority") or "medium"),
+        )
+        for e in entries
+    )
+
+
+def _commands(raw: Json) -> Sequence[ev.Event]:
+    commands = tuple(
+        SlashCommand(
+            name=str(c["name"]),
+            description=str(c.get("description") or ""),
+            hint=str((c.get("input") or {}).get("hint") or ""),
+        )
+        for c in raw["availableCommands"]
+    )
+    return (ev.CommandsChanged(commands),)
+
+
+def _mode(raw: Json) -> Sequence[ev.Event]:
+    return (ev.ModeChanged(str(raw["currentModeId"])),)
+
+
+def _options(raw: Json) -> Sequence[ev.Event]:
+    return (ev.OptionsChanged(agent_options(raw["configOptions"])),)
+
+
+def _session_info(raw: Json) -> Sequence[ev.Event]:
+    title = raw.get("title")
+    return (ev.TitleChanged(title),) if isinstance(title, str) and title else ()
+
+
+def _usage(raw: Json) -> Sequence[ev.Event]:
+    cost = raw.get("cost") or {}
+    return (
+        ev.UsageChanged(
+            Usage(
+                context_used=_number(raw.get("used")),
+                context_size=_number(raw.get("size")),
+                cost=cost.get("amount"),
+                currency=str(cost.get("currency") or ""),
+            )
+        ),
+    )
+
+
+_UPDATES: dict[str, Callable[[Json], Sequence[ev.Event]]] = {
+    "agent_message_chunk": _chunk(Role.AGENT),
+    "agent_thought_chunk": _chunk(Role.THOUGHT),
+    "user_message_chunk": _chunk(Role.USER),
+    "tool_call": _tool_call,
+    "tool_call_update": _tool_call,
+    "plan": _plan,
+    "plan_update": _plan_update,
+    "available_commands_update": _commands,
+    "current_mode_update": _mode,
+    "config_option_update": _options,
+    "session_info_update": _session_info,
+    "usage_update": _usage,
+}
+
+
+def left_out(text: str) -> ev.Event:
+    return ev.NoticeShown(Level.WARNING, text)
+
+
+# -- pieces
+
+
+def block(raw: Json) -> Block:
+    kind = str(raw.get("type"))
+    if kind == "text":
+        return Block(kind="text", text=str(raw.get("text") or ""))
+    if kind in {"image", "audio"}:
+        return Block(
+            kind=kind,
+            data=str(raw.get("data") or ""),
+            mime=str(raw.get("mimeType") or ""),
+            uri=str(raw.get("uri") or ""),
+        )
+    if kind == "resource_link":
+        return Block(
+            kind="link",
+            uri=str(raw.get("uri") or ""),
+            name=str(raw.get("title") or raw.get("name") or ""),
+            mime=str(raw.get("mimeType") or ""),
+        )
+    if kind == "resource" and isinstance(raw.get("resource"), dict):
+        resource = raw["resource"]
+        return Block(
+            kind="resource",
+            uri=str(resource.get("uri") or ""),
+            text=str(resource.get("text") or ""),
+            data=str(resource.get("blob") or ""),
+            mime=str(resource.get("mimeType") or ""),
+        )
+    return Block(kind=kind, raw=raw)
+
+
+def acp_block(value: Block) -> Json:
+    """A block of ours as the agent wants it."""
+    if value.kind == "text":
+        return {"type": "text", "text": value.text}
+    if value.kind in {"image", "audio"}:
+        return {"type": value.kind, "data": value.data, "mimeType": value.mime}
+    if value.kind == "link":
+        link = {"type": "resource_link", "uri": value.uri, "name": value.name or value.uri}
+        return {**link, "mimeType": value.mime} if value.mime else link
+    if value.kind == "resource":
+        resource: Json = {"uri": value.uri}
+        resource |= {"blob": value.data} if value.data else {"text": value.text}
+        if value.mime:
+            resource["mimeType"] = value.mime
+        return {"type": "resource", "resource": resource}
+    return value.raw or {"type": value.kind}
+
+
+def tool_call_patch(raw: Json) -> ToolCallPatch:
+    content = raw.get("content")
+    locations = raw.get("locations")
+    return ToolCallPatch(
+        id=ToolCallId(str(raw["toolCallId"])),
+        title=_text(raw.get("title")),
+        kind=_text(raw.get("kind")),
+        status=_text(raw.get("status")),
+        name=_text(raw.get("name")),
+        content=_contents(content) if isinstance(content, list) else UNSET,
+        locations=_locations(locations) if isinstance(locations, list) else UNSET,
+        input=raw.get("rawInput", UNSET),
+        output=raw.get("rawOutput", UNSET),
+    )
+
+
+def _contents(items: list[Any]) -> tuple[ToolContent, ...]:
+    return tuple(_content(item) for item in items if isinstance(item, dict))
+
+
+def _content(raw: Json) -> ToolContent:
+    kind = raw.get("type")
+    if kind == "content" and isinstance(raw.get("content"), dict):
+        return block(raw["content"])
+    if kind == "diff" and isinstance(raw.get("path"), str):
+        old = raw.get("oldText")
+        new = raw.get("newText")
+        return Diff(raw["path"], old if isinstance(old, str) else None, str(new or ""))
+    if kind == "terminal" and raw.get("terminalId"):
+        return TerminalRef(TerminalId(str(raw["terminalId"])))
+    return Block(kind=str(kind), raw=raw)
+
+
+def _locations(items: list[Any]) -> tuple[Location, ...]:
+    return tuple(
+        Location(item["path"], _number(item.get("line")))
+        for item in items
+        if isinstance(item, dict) and isinstance(item.get("path"), str)
+    )
+
+
+def permission_options(raw: Any) -> tuple[Option, ...]:
+    if not isinstance(raw, list):
+        return ()
+    return tuple(
+        Option(str(o["optionId"]), str(o.get("name") or o["optionId"]), str(o.get("kind") or ""))
+        for o in raw
+        if isinstance(o, dict) and "optionId" in o
+    )
+
+
+def agent_options(raw: Any) -> tuple[AgentOption, ...]:
+    if not isinstance(raw, list):
+        return ()
+    return tuple(_agent_option(o) for o in raw if isinstance(o, dict) and "id" in o)
+
+
+def _agent_option(raw: Json) -> AgentOption:
+    value = raw.get("currentValue")
+    return AgentOption(
+        id=str(raw["id"]),
+        name=str(raw.get("name") or raw["id"]),
+        kind=str(raw.get("type") or "select"),
+        value=value if isinstance(value, bool) else str(value or ""),
+        category=str(raw.get("category") or ""),
+        description=str(raw.get("description") or ""),
+        choices=tuple(_choices(raw.get("options"))),
+    )
+
+
+def _choices(raw: Any, group: str = "") -> list[Choice]:
+    found: list[Choice] = []
+    for item in raw if isinstance(raw, list) else []:
+        if not isinstance(item, dict):
+            continue
+        if isinstance(item.get("options"), list):
+            found += _choices(item["options"], str(item.get("name") or ""))
+        elif "value" in item:
+            value = str(item["value"])
+            name = str(item.get("name") or value)
+            found.append(Choice(value, name, str(item.get("description") or ""), group))
+    return found
+
+
+# -- results
+
+
+def session_setup(raw: Any, id: str = "") -> SessionSetup:
+    """The result of session/new, load, resume or fork. The last three may not repeat the id."""
+    raw = raw if isinstance(raw, dict) else {}
+    modes = raw.get("modes") if isinstance(raw.get("modes"), dict) else {}
+    available = modes.get("availableModes") if modes else None
+    return SessionSetup(
+        id=AgentSessionId(str(raw.get("sessionId") or id)),
+        modes=tuple(
+            Mode(str(m["id"]), str(m.get("name") or m["id"]), str(m.get("description") or ""))
+            for m in (available if isinstance(available, list) else [])
+            if isinstance(m, dict) and "id" in m
+        ),
+        mode=str(modes.get("currentModeId") or "") if modes else "",
+        options=agent_options(raw.get("configOptions")),
+    )
+
+
+def agent_info(name: str, title: str, pid: int, raw: Json) -> AgentInfo:
+    """The result of initialize. `title` is ours, for agents that do not say their own."""
+    info = _dict(raw.get("agentInfo"))
+    can = _dict(raw.get("agentCapabilities"))
+    sessions = _dict(can.get("sessionCapabilities"))
+    prompts = _dict(can.get("promptCapabilities"))
+    methods = raw.get("authMethods")
+    return AgentInfo(
+        name=name,
+        title=title or str(info.get("title") or info.get("name") or name),
+        version=str(info.get("version") or ""),
+        pid=pid,
+        abilities=Abilities(
+            load=can.get("loadSession") is True,
+            resume=sessions.get("resume") is not None,
+            fork=sessions.get("fork") is not None,
+            list=sessions.get("list") is not None,
+            close=sessions.get("close") is not None,
+            delete=sessions.get("delete") is not None,
+            images=prompts.get("image") is True,
+            audio=prompts.get("audio") is True,
+            embedded=prompts.get("embeddedContext") is True,
+        ),
+        auth_methods=tuple(
+            AuthMethod(
+                id=str(m["id"]),
+                name=str(m.get("name") or m["id"]),
+                description=str(m.get("description") or ""),
+                kind=str(m.get("type") or "agent"),
+                raw=m,
+            )
+            for m in (methods if isinstance(methods, list) else [])
+            if isinstance(m, dict) and "id" in m
+        ),
+    )
+
+
+def past_sessions(raw: Any) -> list[PastSession]:
+    items = _dict(raw).get("sessions")
+    return [
+        PastSession(
+            id=AgentSessionId(str(s["sessionId"])),
+            cwd=str(s.get("cwd") or ""),
+            title=str(s.get("title") or ""),
+            updated=str(s.get("updatedAt") or ""),
+        )
+        for s in (items if isinstance(items, list) else [])
+        if isinstance(s, dict) and "sessionId" in s
+    ]
+
+
+def turn_usage(raw: Any) -> Usage | None:
+    """The usage that comes with the answer to a prompt."""
+    usage = _dict(_dict(raw).get("usage"))
+    if not usage:
+        return None
+    return Usage(
+        input_tokens=_number(usage.get("inputTokens")),
+        output_tokens=_number(usage.get("outputTokens")),
+        total_tokens=_number(usage.get("totalTokens")),
+    )
+
+
+def error_words(message: str, data: Any) -> str:
+    """What an agent's error says to a person: the useful text is in any of three places."""
+    details = ""
+    if isinstance(data, dict):
+        details = next((str(data[k]) for k in ("details", "message", "error") if data.get(k)), "")
+    elif isinstance(data, str):
+        details = data
+    message = message.strip() or "unknown error"
+    if not details or details in message:
+        return message
+    return details if message.lower() == "internal error" else f"{message}: {details}"
+
+
+def _dict(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _text(value: Any) -> str | UnsetType:
+    return value if isinstance(value, str) else UNSET

@@ -1,0 +1,90 @@
+"""The composition root: builds every part and joins them. It contains no behaviour."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+
+from . import __version__
+from .agent.agents import Agents
+from .agent.catalog import Catalog, user_file_path
+from .core.asks import Asks
+from .core.sessions import Sessions
+from .core.settings import Settings
+from .runtime import LoopClock, TaskOwner, new_id
+
+
+class App:
+    """Everything but a user interface: the editor or the command line sits on top."""
+
+    def __init__(self, settings: Settings, catalog: Catalog, tasks: TaskOwner) -> None:
+        self.settings = settings
+        self.catalog = catalog
+        self.tasks = tasks
+        self.clock = LoopClock()
+        self.asks = Asks()
+        self.agents = Agents(
+            catalog,
+            tasks,
+            version=__version__,
+            timeout=settings.handshake_timeout,
+            line_limit=settings.line_limit,
+        )
+        self.sessions = Sessions(
+            self.agents,
+            self.asks,
+            self.clock,
+            tasks,
+            new_id,
+            cancel_grace=settings.cancel_grace,
+        )
+
+
+@asynccontextmanager
+async def building() -> AsyncIterator[Callable[[Settings], App]]:
+    """A builder of apps, for when the settings come later; all agents end with the block."""
+    built: list[App] = []
+    async with TaskOwner() as tasks:
+
+        def build(settings: Settings) -> App:
+            built.append(App(settings, Catalog.load(user_file_path(os.environ)), tasks))
+            return built[-1]
+
+        try:
+            yield build
+        finally:
+            with anyio.CancelScope(shield=True):
+                for app in built:
+                    app.sessions.close_all()
+                    await app.agents.close()
+
+
+@asynccontextmanager
+async def running(settings: Settings) -> AsyncIterator[App]:
+    """An app whose agents and tasks all end with the block."""
+    async with building() as build:
+        yield build(settings)
+
+
+def state_folder() -> Path:
+    from platformdirs import user_state_path
+
+    return user_state_path("agentls")
+
+
+async def serve() -> int:
+    """The language server on stdin and stdout."""
+    from .editor.server import EditorServer
+
+    async with building() as build:
+        server = EditorServer(__version__, build, state_folder())
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, server.stop)
+        return await server.run()

@@ -1,0 +1,156 @@
+"""What the core needs from outside, named by what it wants and not by any protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from .errors import AgentError
+from .events import Event
+from .model import (
+    AgentInfo,
+    AgentOption,
+    AgentSessionId,
+    AskId,
+    Block,
+    Decision,
+    KnownAgent,
+    Option,
+    PastSession,
+    SessionSetup,
+    ToolCallPatch,
+    Usage,
+)
+
+
+class Timer(Protocol):
+    """Something that will happen, and can be called off."""
+
+    def cancel(self) -> None: ...
+
+
+class Clock(Protocol):
+    """Time, which the core never reads by itself."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        ...
+
+    def later(self, seconds: float, call: Callable[[], None]) -> Timer: ...
+
+
+class Tasks(Protocol):
+    """Whoever owns the tasks: all of them end with it."""
+
+    def start(self, work: Coroutine[Any, Any, None], name: str) -> None: ...
+
+
+class AskRequest(Struct, frozen=True):
+    """A question "may I?" as an agent put it. Whoever holds it owes exactly one answer."""
+
+    patch: ToolCallPatch
+    options: tuple[Option, ...]
+    answer: Callable[[Decision], None]
+
+
+class TurnOutcome(Struct, frozen=True):
+    """How the agent answered a prompt."""
+
+    reason: str
+    usage: Usage | None = None
+    error: AgentError | None = None
+
+
+class Sink(Protocol):
+    """Where everything goes that an agent says about one session, in the order it said it."""
+
+    def deliver(self, event: Event) -> None: ...
+
+    def ask(self, request: AskRequest) -> AskId: ...
+
+    def withdraw(self, ask: AskId) -> None:
+        """The agent does not want an answer any more."""
+        ...
+
+    def agent_gone(self, error: AgentError) -> None: ...
+
+
+class Agent(Protocol):
+    """A live agent process."""
+
+    @property
+    def info(self) -> AgentInfo: ...
+
+    async def new_session(self, cwd: str, sink: Sink) -> SessionSetup: ...
+
+    async def load_session(self, id: AgentSessionId, cwd: str, sink: Sink) -> SessionSetup: ...
+
+    async def resume_session(self, id: AgentSessionId, cwd: str, sink: Sink) -> SessionSetup: ...
+
+    async def fork_session(self, id: AgentSessionId, cwd: str, sink: Sink) -> SessionSetup: ...
+
+    async def list_sessions(self, cwd: str | None) -> list[PastSession]: ...
+
+    async def close_session(self, id: AgentSessionId) -> None: ...
+
+    async def delete_session(self, id: AgentSessionId) -> None: ...
+
+    async def set_mode(self, id: AgentSessionId, mode: str) -> None: ...
+
+    async def set_option(
+        self, id: AgentSessionId, option: str, value: str | bool
+    ) -> tuple[AgentOption, ...]: ...
+
+    def prompt(
+        self,
+        id: AgentSessionId,
+        blocks: Sequence[Block],
+        done: Callable[[TurnOutcome], None],
+    ) -> None:
+        """Send a prompt. `done` is called once, in order with what the agent says before it."""
+        ...
+
+    def cancel(self, id: AgentSessionId) -> None: ...
+
+    def forget(self, id: AgentSessionId) -> None:
+        """Nobody listens to that session any more."""
+        ...
+
+
+class AgentHost(Protocol):
+    """Whoever starts agent processes and knows which are running."""
+
+    async def connect(self, name: str, cwd: str, *, fresh: bool = False) -> Agent:
+        """A running agent: one that serves other sessions already, unless `fresh`."""
+        ...
+
+    def release(self, agent: Agent) -> None:
+        """A session of it is closed; an agent with no session left is stopped."""
+        ...
+
+
+class AgentDirectory(Protocol):
+    """What a person may know and do about agents as such."""
+
+    def known(self) -> list[KnownAgent]: ...
+
+    def default(self, preferred: str) -> str:
+        """The agent for sessions that name none."""
+        ...
+
+    def problems(self) -> list[str]:
+        """What is wrong in the person's list of agents, one sentence each."""
+        ...
+
+    def save_recording(self, name: str, path: str) -> str:
+        """Write what an agent and we said to each other lately; the agent that ran last if
+        none is named. The path of the file."""
+        ...
+
+
+class Observer(Protocol):
+    """Whoever wants to see everything that happens in every session."""
+
+    def __call__(self, session: Any, event: Event, entry: Any) -> None: ...

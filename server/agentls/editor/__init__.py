@@ -1,0 +1,1 @@
+"""The LSP edge: the only place that knows pygls and lsprotocol."""

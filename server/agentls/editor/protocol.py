@@ -1,0 +1,605 @@
+"""The protocol between server and editors, declared once.
+
+TypeScript and Lua types and docs/protocol.md are generated from this file by server/codegen.py.
+Wire types are separate from the core's values on purpose: the inside can change without the
+editors noticing, and every field here is a promise.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+VERSION = 1
+"""Raised when an editor of the older protocol would misunderstand a message."""
+
+NAMESPACE = "agentls/"
+
+
+class Wire(Struct, kw_only=True, rename="camel", omit_defaults=True):
+    """Base of all messages and their parts."""
+
+
+# -- parts
+
+
+class Body(Wire):
+    """A text that may be long. Past a limit only a part travels; `session/body` has it all."""
+
+    text: str
+    size: int
+    """Length of the whole text in characters."""
+    cut: bool = False
+
+
+class SessionMode(Wire):
+    """A way of working that the agent offers."""
+
+    id: str
+    name: str
+    description: str = ""
+
+
+class OptionChoice(Wire):
+    """One value of a setting."""
+
+    value: str
+    name: str
+    description: str = ""
+    group: str = ""
+
+
+class SessionOption(Wire):
+    """A setting the agent offers for this session: model, thinking level, a switch…"""
+
+    id: str
+    name: str
+    kind: str
+    value: str | bool
+    category: str = ""
+    description: str = ""
+    choices: list[OptionChoice] = []
+
+
+class SessionCommand(Wire):
+    """A slash command that the agent understands."""
+
+    name: str
+    description: str = ""
+    hint: str = ""
+
+
+class TokenUsage(Wire):
+    """Tokens and money, as far as the agent tells."""
+
+    context_used: int | None = None
+    context_size: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    cost: float | None = None
+    currency: str = ""
+
+
+class SessionState(StrEnum):
+    """What a session is doing."""
+
+    STARTING = "starting"
+    IDLE = "idle"
+    RUNNING = "running"
+    WAITING_FOR_YOU = "waiting_for_you"
+    WAITING_FOR_AGENT = "waiting_for_agent"
+    FAILED = "failed"
+    CLOSED = "closed"
+
+
+class SessionHead(Wire):
+    """A session without its entries: what a list of sessions shows."""
+
+    id: str
+    agent: str
+    title: str
+    cwd: str
+    state: SessionState
+    created: float
+    last_sign: float
+    """When the agent last said anything, in seconds since the epoch."""
+    detail: str = ""
+    """Why it failed, or what it is doing."""
+    turn: int = 0
+    turn_running: bool = False
+    mode: str = ""
+    modes: list[SessionMode] = []
+    options: list[SessionOption] = []
+    commands: list[SessionCommand] = []
+    usage: TokenUsage | None = None
+    queue: list[str] = []
+    """Prompts that wait for the running turn to end."""
+    open_asks: int = 0
+
+
+class AskOption(Wire):
+    """One of the answers that the agent offers."""
+
+    id: str
+    name: str
+    kind: str
+    """allow_once, allow_always, reject_once, reject_always, or something new."""
+
+
+class AskDecision(Wire):
+    """How an ask ended. Without an option it was cancelled."""
+
+    option_id: str | None
+    allowed: bool
+    by: str
+
+
+class FileLocation(Wire):
+    """A place in a file. `line` counts from 1."""
+
+    path: str
+    line: int | None = None
+
+
+class TextContent(Wire, tag_field="type", tag="text"):
+    """Text that a tool call shows."""
+
+    body: Body
+
+
+class DiffContent(Wire, tag_field="type", tag="diff"):
+    """What a tool call does to a file. Without `old` the file is new."""
+
+    path: str
+    old: Body | None
+    new: Body
+
+
+class TerminalContent(Wire, tag_field="type", tag="terminal"):
+    """The output of a terminal belongs here."""
+
+    terminal_id: str
+
+
+class BlockContent(Wire, tag_field="type", tag="block"):
+    """Anything else: an image, a link, a resource."""
+
+    block: ContentBlock
+
+
+class ContentBlock(Wire):
+    """A part of a message that is not plain text."""
+
+    kind: str
+    text: str = ""
+    uri: str = ""
+    name: str = ""
+    mime: str = ""
+    data: str = ""
+
+
+class CommandOutput(Wire):
+    """What a command printed that the agent runs itself."""
+
+    terminal_id: str
+    output: Body
+    ended: bool = False
+    exit_code: int | None = None
+    signal: str = ""
+
+
+class PlanItem(Wire):
+    """One step of a plan."""
+
+    text: str
+    status: str
+    priority: str
+
+
+# -- entries
+
+
+class _Entry(Wire, tag_field="kind"):
+    id: str
+    at: float
+    turn: int
+
+
+class MessageEntry(_Entry, tag="message"):
+    """What somebody said or thought. `role` is user, agent or thought."""
+
+    role: str
+    text: str
+
+
+class AttachmentEntry(_Entry, tag="attachment"):
+    """A part of a message that is not text."""
+
+    role: str
+    block: ContentBlock
+
+
+class ToolCallEntry(_Entry, tag="tool_call"):
+    """Something the agent does."""
+
+    call_id: str
+    title: str
+    tool: str
+    """read, edit, delete, move, search, execute, think, fetch, switch_mode, other, or a new one."""
+    status: str
+    """pending, in_progress, completed, failed, rejected, cancelled, unfinished, or a new one."""
+    name: str = ""
+    content: list[TextContent | DiffContent | TerminalContent | BlockContent] = []
+    locations: list[FileLocation] = []
+    terminals: list[CommandOutput] = []
+
+
+class PlanEntry(_Entry, tag="plan"):
+    """The agent's plan, as it is now."""
+
+    steps: list[PlanItem]
+
+
+class AskEntry(_Entry, tag="ask"):
+    """The agent asks "may I?"; with a decision once there is one."""
+
+    ask_id: str
+    call_id: str
+    title: str
+    options: list[AskOption]
+    decision: AskDecision | None = None
+
+
+class TurnEndEntry(_Entry, tag="turn_end"):
+    """How a turn ended."""
+
+    reason: str
+    """end_turn, max_tokens, max_turn_requests, refusal, cancelled, failed, or a new one."""
+    seconds: float
+    error: str = ""
+    usage: TokenUsage | None = None
+
+
+class NoticeEntry(_Entry, tag="notice"):
+    """Something the person should know. `level` is info, warning or error."""
+
+    level: str
+    text: str
+
+
+class OtherEntry(_Entry, tag="other"):
+    """An update that the server does not know; `raw` is what the agent sent."""
+
+    update: str
+    raw: dict[str, Any]
+
+
+Entry = (
+    MessageEntry
+    | AttachmentEntry
+    | ToolCallEntry
+    | PlanEntry
+    | AskEntry
+    | TurnEndEntry
+    | NoticeEntry
+    | OtherEntry
+)
+
+
+# -- changes of a session
+
+
+class EntryChanged(Wire, tag_field="type", tag="entry"):
+    """A new entry, or a newer form of one that is there: replace it by its id."""
+
+    entry: Entry
+
+
+class TextAppended(Wire, tag_field="type", tag="text"):
+    """More text at the end of a message entry."""
+
+    entry_id: str
+    text: str
+
+
+class HeadChanged(Wire, tag_field="type", tag="session"):
+    """The session's head changed: replace it."""
+
+    session: SessionHead
+
+
+Change = EntryChanged | TextAppended | HeadChanged
+
+
+# -- requests and notifications
+
+
+class Nothing(Wire):
+    """No fields."""
+
+
+class AgentItem(Wire):
+    """An agent of the catalog."""
+
+    name: str
+    title: str
+    installed: bool
+    install: str = ""
+    """How to install it."""
+    source: str = ""
+    running: bool = False
+    version: str = ""
+
+
+class AgentsResult(Wire):
+    """The catalog."""
+
+    agents: list[AgentItem]
+    default: str
+    problems: list[str] = []
+    """What is wrong in the user's agents.toml."""
+
+
+class SessionParams(Wire):
+    """Names a session."""
+
+    session_id: str
+
+
+class SessionNewParams(Wire):
+    """Without an agent the default one is used, without a folder the workspace."""
+
+    agent: str = ""
+    cwd: str = ""
+
+
+class SessionLoadParams(Wire):
+    """A session that the agent remembers, by the agent's own id."""
+
+    agent: str
+    agent_session_id: str
+    cwd: str = ""
+
+
+class SessionResult(Wire):
+    """The session as it is now."""
+
+    session: SessionHead
+
+
+class SessionListResult(Wire):
+    """All sessions of this server."""
+
+    sessions: list[SessionHead]
+
+
+class SnapshotParams(Wire):
+    """With `last`, only that many of the newest entries."""
+
+    session_id: str
+    last: Annotated[int, Meta(ge=1)] | None = None
+
+
+class SnapshotResult(Wire):
+    """A session, whole. The next batch has the number `seq + 1`."""
+
+    seq: int
+    session: SessionHead
+    entries: list[Entry]
+    total: int
+    """How many entries the session has."""
+
+
+class PromptParams(Wire):
+    """Say something to a session. Without a session id a new session is opened for it."""
+
+    session_id: str = ""
+    text: str = ""
+    blocks: list[ContentBlock] = []
+    """Files, images and links beside the text."""
+    agent: str = ""
+    cwd: str = ""
+
+
+class PromptResult(Wire):
+    """The turn it will be. How the turn ends is an entry of the session."""
+
+    session_id: str
+    turn: int
+    queued: bool = False
+
+
+class CancelResult(Wire):
+    """Prompts that were waiting and are not sent any more."""
+
+    returned: list[str] = []
+
+
+class SetModeParams(Wire):
+    """Choose one of the session's modes."""
+
+    session_id: str
+    mode: str
+
+
+class SetOptionParams(Wire):
+    """Choose a value for one of the agent's settings."""
+
+    session_id: str
+    option: str
+    value: str | bool
+
+
+class BodyParams(Wire):
+    """Asks for a text that travelled cut. `part` is the index in `content`, or a terminal id."""
+
+    session_id: str
+    entry_id: str
+    part: int | str
+    side: str = "new"
+    """For a diff: old or new."""
+
+
+class BodyResult(Wire):
+    """The whole text."""
+
+    text: str
+
+
+class ExportResult(Wire):
+    """The session for people."""
+
+    markdown: str
+
+
+class AskItem(Wire):
+    """An open ask."""
+
+    ask_id: str
+    session_id: str
+    agent: str
+    call_id: str
+    title: str
+    since: float
+    options: list[AskOption]
+
+
+class AskListResult(Wire):
+    """All open asks, oldest first."""
+
+    asks: list[AskItem]
+
+
+class AskDecideParams(Wire):
+    """Answer an ask with one of its options."""
+
+    ask_id: str
+    option_id: str
+
+
+class AskDecideResult(Wire):
+    """`settled` is false when somebody else was faster; `message` says so."""
+
+    settled: bool
+    message: str = ""
+
+
+class RecordingParams(Wire):
+    """Without an agent the one that ran last; without a path a new file in the state folder."""
+
+    agent: str = ""
+    path: str = ""
+
+
+class RecordingResult(Wire):
+    """Where the recording is."""
+
+    path: str
+
+
+class DidChangeParams(Wire):
+    """A numbered batch of changes. A gap in the numbers: ask for a snapshot."""
+
+    session_id: str
+    seq: int
+    changes: list[Change]
+
+
+class Method(Struct, frozen=True, kw_only=True):
+    """A request or notification of ours."""
+
+    name: str
+    """Without the namespace: the request is `agentls/` + name, the command `agentls.` + name
+    with dots."""
+    title: str
+    """What the editor's list of commands shows."""
+    params: type[Wire]
+    result: type[Wire] | None = None
+    """None for notifications."""
+
+    @property
+    def method(self) -> str:
+        return NAMESPACE + self.name
+
+    @property
+    def command(self) -> str:
+        return "agentls." + self.name.replace("/", ".")
+
+    @property
+    def handler(self) -> str:
+        """The name of the function that handles it: camelCase parts become snake_case."""
+        return "".join("_" + c.lower() if c.isupper() else c for c in self.name.replace("/", "_"))
+
+
+REQUESTS: tuple[Method, ...] = (
+    Method(name="agents", title="List agents", params=Nothing, result=AgentsResult),
+    Method(name="session/new", title="New session", params=SessionNewParams, result=SessionResult),
+    Method(
+        name="session/load",
+        title="Open a session the agent remembers",
+        params=SessionLoadParams,
+        result=SessionResult,
+    ),
+    Method(name="session/list", title="List sessions", params=Nothing, result=SessionListResult),
+    Method(
+        name="session/snapshot",
+        title="Read a session",
+        params=SnapshotParams,
+        result=SnapshotResult,
+    ),
+    Method(name="session/prompt", title="Send a prompt", params=PromptParams, result=PromptResult),
+    Method(
+        name="session/cancel",
+        title="Stop the running turn",
+        params=SessionParams,
+        result=CancelResult,
+    ),
+    Method(
+        name="session/restart",
+        title="Restart the agent of a session",
+        params=SessionParams,
+        result=SessionResult,
+    ),
+    Method(name="session/fork", title="Fork a session", params=SessionParams, result=SessionResult),
+    Method(
+        name="session/close", title="Close a session", params=SessionParams, result=SessionResult
+    ),
+    Method(
+        name="session/setMode",
+        title="Set the mode of a session",
+        params=SetModeParams,
+        result=SessionResult,
+    ),
+    Method(
+        name="session/setOption",
+        title="Set an option of a session",
+        params=SetOptionParams,
+        result=SessionResult,
+    ),
+    Method(name="session/body", title="Read a long text", params=BodyParams, result=BodyResult),
+    Method(
+        name="session/export",
+        title="Export a session as Markdown",
+        params=SessionParams,
+        result=ExportResult,
+    ),
+    Method(name="ask/list", title="List open asks", params=Nothing, result=AskListResult),
+    Method(
+        name="ask/decide", title="Answer an ask", params=AskDecideParams, result=AskDecideResult
+    ),
+    Method(
+        name="recording/save",
+        title="Save a recording of an agent's traffic",
+        params=RecordingParams,
+        result=RecordingResult,
+    ),
+)
+"""Editor to server."""
+
+NOTIFICATIONS: tuple[Method, ...] = (
+    Method(name="session/didChange", title="A session changed", params=DidChangeParams),
+)
+"""Server to editor; only to editors that declare `capabilities.experimental.agentls`."""

@@ -1,0 +1,265 @@
+"""The language server: joins the wire, the dispatcher, the documents and the observers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+from typing import Protocol as Interface
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import lsp_method
+from pygls.uris import to_fs_path
+
+from ..core.asks import Asks
+from ..core.errors import BadRequest
+from ..core.model import SessionId
+from ..core.ports import AgentDirectory, Clock, Tasks
+from ..core.sessions import Sessions
+from ..core.settings import Settings, settings_from
+from ..core.text import Encoding
+from . import protocol as p
+from .capabilities import EditorAbilities, abilities
+from .dispatch import Dispatcher
+from .documents import Documents
+from .handlers import Handlers
+from .plain import PlainEditor
+from .progress import Progress
+from .publisher import Publisher
+from .wire import INVALID_PARAMS, Frames, Protocol, Writer, converter_factory
+
+log = logging.getLogger(__name__)
+
+
+class Services(Interface):
+    """What the server stands on; built once the editor's settings are known."""
+
+    @property
+    def sessions(self) -> Sessions: ...
+    @property
+    def asks(self) -> Asks: ...
+    @property
+    def agents(self) -> AgentDirectory: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def tasks(self) -> Tasks: ...
+
+
+class _Protocol(Protocol):
+    """Adds what pygls does not announce by itself."""
+
+    editor: EditorServer
+
+    @lsp_method(lsp.INITIALIZE)
+    def lsp_initialize(self, params: lsp.InitializeParams) -> Any:
+        result = yield from super().lsp_initialize(params)
+        self.editor.initialize(params)
+        result.capabilities.execute_command_provider = lsp.ExecuteCommandOptions(
+            commands=[m.command for m in p.REQUESTS]
+        )
+        result.capabilities.experimental = {"agentls": {"version": p.VERSION}}
+        return result
+
+
+class _LanguageServer(LanguageServer):
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        log.error("%s", error, exc_info=error)  # the log is the place, not a pop-up
+
+
+class EditorServer:
+    """One editor on the other side of stdin and stdout."""
+
+    def __init__(
+        self, version: str, build: Callable[[Settings], Services], state_folder: Path
+    ) -> None:
+        self._build = build
+        self._state_folder = state_folder
+        self._server = _LanguageServer(
+            "agentls", version, protocol_cls=_Protocol, converter_factory=converter_factory
+        )
+        self._wire = cast("_Protocol", self._server.protocol)
+        self._wire.editor = self
+        self._stopped = asyncio.Event()
+        self._wire.on_exit = self._stopped.set
+        self.documents = Documents()
+        self._dispatcher: Dispatcher | None = None
+        self._progress: Progress | None = None
+        self._wire.own_prefix = (p.NAMESPACE, self._own_message)
+        self._wire.own = {
+            "workspace/executeCommand": self._command,
+            "$/cancelRequest": self._cancel_request,
+            "window/workDoneProgress/cancel": self._progress_cancel,
+            "textDocument/didOpen": self._did_open,
+            "textDocument/didChange": self._did_change,
+            "textDocument/didClose": self._did_close,
+        }
+
+    async def run(self) -> int:
+        """Serve until the editor says `exit` or goes away. The exit code."""
+        loop = asyncio.get_running_loop()
+        writer, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, sys.stdout.buffer)
+        self._wire.set_writer(Writer(writer))
+        reader, _ = await loop.connect_read_pipe(
+            lambda: Frames(self._wire.body, self._stopped.set), sys.stdin.buffer
+        )
+        await self._stopped.wait()
+        reader.close()
+        return 1 if self._wire.exit_code is None else self._wire.exit_code
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    # -- initialize
+
+    def initialize(self, params: lsp.InitializeParams) -> None:
+        settings, problems = settings_from(params.initialization_options)
+        services = self._build(settings)
+        editor = abilities(params)
+        self.documents.encoding = Encoding(
+            self._wire.workspace.position_encoding or lsp.PositionEncodingKind.Utf16
+        )
+        publisher = Publisher(
+            self._did_change_session, self._backlog, services.clock, time.monotonic
+        )
+        handlers = Handlers(
+            services.sessions,
+            services.asks,
+            services.agents,
+            publisher=publisher,
+            settings=settings,
+            state_folder=self._state_folder,
+        )
+        handlers.workspace = _workspace(params)
+        self._dispatcher = Dispatcher(handlers)
+        self._observe(services, editor, publisher)
+        for problem in (*problems, *services.agents.problems()):
+            self._wire.tell("window/showMessage", {"type": 2, "message": f"agentls: {problem}"})
+
+    def _observe(self, services: Services, editor: EditorAbilities, publisher: Publisher) -> None:
+        observers = services.sessions.observers
+        if editor.plugin:
+            observers.append(publisher)
+        else:
+            folder = self._state_folder / "transcripts"
+            observers.append(
+                PlainEditor(
+                    editor,
+                    self._request,
+                    self._wire.tell,
+                    asks=services.asks,
+                    tasks=services.tasks,
+                    folder=folder,
+                )
+            )
+        if editor.progress:
+            self._progress = Progress(
+                self._create_progress,
+                self._wire.tell,
+                services.clock,
+                services.tasks,
+                lambda session: self._cancel_turn(services, session),
+            )
+            observers.append(self._progress)
+
+    # -- to the editor
+
+    def _did_change_session(self, params: p.DidChangeParams) -> None:
+        self._wire.tell("agentls/session/didChange", params)
+
+    def _backlog(self) -> int:
+        return cast("Writer", self._wire.writer).backlog
+
+    def _request(self, method: str, params: Any) -> Awaitable[Any]:
+        return cast("Awaitable[Any]", self._wire.send_request_async(method, params))
+
+    def _create_progress(self, token: str) -> Awaitable[Any]:
+        return self._request(
+            lsp.WINDOW_WORK_DONE_PROGRESS_CREATE, lsp.WorkDoneProgressCreateParams(token=token)
+        )
+
+    @staticmethod
+    def _cancel_turn(services: Services, id: SessionId) -> None:
+        services.sessions.get(id).cancel()
+
+    # -- from the editor: messages that pygls does not see
+
+    def _own_message(self, message: dict[str, Any]) -> None:
+        assert self._dispatcher is not None
+        method, params = message["method"], message.get("params")
+        if "id" not in message:
+            log.warning("notification %s ignored: it is a request", method)
+            return
+        self._dispatcher.request(message["id"], method, params, self._answer(message["id"]))
+
+    def _command(self, message: dict[str, Any]) -> None:
+        assert self._dispatcher is not None
+        id, params = message.get("id"), message.get("params")
+        if not isinstance(params, dict) or not isinstance(params.get("command"), str):
+            self._wire.fail(id, INVALID_PARAMS, "workspace/executeCommand needs a command.")
+            return
+        self._dispatcher.command(id, params["command"], params.get("arguments"), self._answer(id))
+
+    def _answer(self, id: Any) -> Callable[[Any, tuple[int, str] | None], None]:
+        def answer(result: Any, error: tuple[int, str] | None) -> None:
+            if error is None:
+                self._wire.succeed(id, result)
+            else:
+                self._wire.fail(id, *error)
+
+        return answer
+
+    def _cancel_request(self, message: dict[str, Any]) -> None:
+        assert self._dispatcher is not None
+        params = message.get("params")
+        id = params.get("id") if isinstance(params, dict) else None
+        if isinstance(id, str | int) and not self._dispatcher.cancel(id):
+            self._wire.cancel(id)
+
+    def _progress_cancel(self, message: dict[str, Any]) -> None:
+        params = message.get("params")
+        if self._progress is not None and isinstance(params, dict):
+            self._progress.cancelled(params.get("token"))
+
+    def _did_open(self, message: dict[str, Any]) -> None:
+        with _logged(message):
+            item = message["params"]["textDocument"]
+            self.documents.open(
+                item["uri"], item.get("languageId", ""), item.get("version", 0), item["text"]
+            )
+
+    def _did_change(self, message: dict[str, Any]) -> None:
+        with _logged(message):
+            params = message["params"]
+            document = params["textDocument"]
+            self.documents.change(
+                document["uri"], document.get("version", 0), params["contentChanges"]
+            )
+
+    def _did_close(self, message: dict[str, Any]) -> None:
+        with _logged(message):
+            self.documents.close(message["params"]["textDocument"]["uri"])
+
+
+@contextmanager
+def _logged(message: dict[str, Any]) -> Iterator[None]:
+    """A notification cannot be answered: what is wrong with it goes to the log."""
+    try:
+        yield
+    except (BadRequest, KeyError, TypeError, AttributeError) as error:
+        log.warning("%s ignored: %r", message.get("method"), error)
+
+
+def _workspace(params: lsp.InitializeParams) -> str:
+    for folder in params.workspace_folders or []:
+        if path := to_fs_path(folder.uri):
+            return path
+    if params.root_uri and (path := to_fs_path(params.root_uri)):
+        return path
+    return params.root_path or str(Path.cwd())

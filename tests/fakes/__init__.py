@@ -1,0 +1,1 @@
+"""The far sides of the protocols, for tests: they speak the real thing."""
