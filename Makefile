@@ -36,8 +36,7 @@ vscode-extension/node_modules/.ready: vscode-extension/package.json vscode-exten
 	@touch $@
 
 demo: $(READY)
-	@echo "==> The demo agent works in a copy of a small sample project"
-	@$(BIN)/python -m agentls.demo.show
+	@$(BIN)/agentls demo
 
 test: $(READY) vscode-extension/node_modules/.ready
 	@echo "==> Checking style, types and generated files"
@@ -49,16 +48,16 @@ check: $(READY) vscode-extension/node_modules/.ready
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check --quiet || { echo "make fix would format these files"; exit 1; }
 	@$(BIN)/mypy
-	@$(BIN)/python server/codegen.py --check
+	@$(BIN)/python server/codegen --check
 	@cd vscode-extension && npm run --silent check
 
 fix: $(READY)
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
-	@$(BIN)/python server/codegen.py
+	@$(BIN)/python server/codegen
 
 gen: $(READY)
-	@$(BIN)/python server/codegen.py
+	@$(BIN)/python server/codegen
 
 bench: $(READY)
 	@$(BIN)/python bench/run.py

@@ -32,7 +32,9 @@ from .model import (
     Settings,
     Type,
     Union,
+    parts,
     records,
+    referred,
 )
 from .source import Source
 
@@ -77,13 +79,15 @@ def read_protocol(module: ModuleType) -> Protocol:
         if name not in {"REQUESTS", "NOTIFICATIONS"} and _is_method_table(value, module):
             raise CodegenError(f"{name} is a table of methods that server/codegen does not know.")
     declared = {record.name for record in records(definitions)}
-    return Protocol(
+    protocol = Protocol(
         version=module.VERSION,
         version_doc=source.doc("VERSION"),
         definitions=definitions,
         requests=tuple(_call(m, declared, answered=True) for m in module.REQUESTS),
         notifications=tuple(_call(m, declared, answered=False) for m in module.NOTIFICATIONS),
     )
+    _check_what_editors_send(protocol)
+    return protocol
 
 
 def read_settings(module: ModuleType) -> Settings:
@@ -128,6 +132,11 @@ class _Reader:
     def _definition(self, name: str) -> Definition:
         doc = self._source.doc(name)
         if name in self._unions:
+            unknown = [member for member in self._unions[name] if member not in self._structs]
+            if unknown:
+                raise CodegenError(
+                    f"{name} refers to {unknown[0]}, which is not declared as public."
+                )
             return Union(name, doc, self._unions[name])
         if not doc:
             raise CodegenError(f"{name} needs a docstring.")
@@ -256,6 +265,23 @@ def _call(method: Any, declared: set[str], *, answered: bool) -> Call:
         params=method.params.__name__,
         result=method.result.__name__ if answered else None,
     )
+
+
+def _check_what_editors_send(protocol: Protocol) -> None:
+    """A Lua table cannot hold null, so a field that may be null must be one to leave out."""
+    by_name = {definition.name: definition for definition in protocol.definitions}
+    seen: set[str] = set()
+    waiting = [call.params for call in protocol.requests]
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        definition = by_name[name]
+        waiting += referred(definition)
+        for field in definition.fields if isinstance(definition, Record) else ():
+            if not field.optional and NULL in parts(field.type):
+                raise CodegenError(f"{name}.{field.name} may be null: give it the default None.")
 
 
 def _is_method_table(value: Any, module: ModuleType) -> bool:

@@ -61,8 +61,8 @@ class Editor:
         self.process = process
         self.sessions: dict[str, SessionMirror] = {}
         self.received: list[Json] = []
-        self.answers: dict[str, Callable[[Any], Any]] = {}
-        """What to answer to requests of the server, by method; null otherwise."""
+        self.answers: dict[str, Callable[[Json], Any]] = {}
+        """What to answer to requests of the server, by method, from the message; null otherwise."""
         self.batches = 0
         self._next = 0
         self._pending: dict[Any, asyncio.Future[Any]] = {}
@@ -120,6 +120,8 @@ class Editor:
         return result
 
     async def request(self, method: str, params: Any = None, **raw: Any) -> Any:
+        if self._reader.done():
+            raise EOFError("the server has ended")
         self._next += 1
         future = asyncio.get_running_loop().create_future()
         self._pending[self._next] = future
@@ -130,6 +132,15 @@ class Editor:
         return await self.request(
             "workspace/executeCommand", {"command": command, "arguments": list(arguments)}
         )
+
+    def notify_request(self, method: str, params: Any) -> None:
+        """Send a request whose answer nobody waits for."""
+        self._next += 1
+        self.send({"jsonrpc": "2.0", "id": self._next, "method": method, "params": params})
+
+    @property
+    def last_id(self) -> int:
+        return self._next
 
     def notify(self, method: str, params: Any) -> None:
         self.send({"jsonrpc": "2.0", "method": method, "params": params})
@@ -144,6 +155,15 @@ class Editor:
         assert self.process.stdin is not None
         self.process.stdin.write(data)
 
+    def keep(self, messages: list[Json]) -> Callable[[Json], Any]:
+        """For `answers`: keep the request and stay silent."""
+
+        def kept(message: Json) -> Any:
+            messages.append(message)
+            return NO_ANSWER
+
+        return kept
+
     # -- reading
 
     def stop_reading(self) -> None:
@@ -153,7 +173,9 @@ class Editor:
     def go_on_reading(self) -> None:
         self._reading.set()
 
-    async def until(self, condition: Callable[[], Any], why: str, patience: float = PATIENCE) -> Any:
+    async def until(
+        self, condition: Callable[[], Any], why: str, patience: float = PATIENCE
+    ) -> Any:
         """Wait until the condition holds; say what was awaited when it never does."""
 
         async def wait() -> Any:
@@ -165,7 +187,9 @@ class Editor:
         try:
             return await asyncio.wait_for(wait(), patience)
         except TimeoutError:
-            known = {id: (s.head.get("state"), s.head.get("detail")) for id, s in self.sessions.items()}
+            known = {
+                id: (s.head.get("state"), s.head.get("detail")) for id, s in self.sessions.items()
+            }
             last = [m.get("method") or m for m in self.received[-5:]]
             raise AssertionError(f"never came: {why}; sessions: {known}; last: {last}") from None
 
@@ -202,8 +226,8 @@ class Editor:
                     future.set_result(message["result"])
         elif "id" in message:
             answer = self.answers.get(method)
-            result = answer(message["params"]) if answer else None
-            if not isinstance(result, _NoAnswer):
+            result = answer(message) if answer else None
+            if result is not NO_ANSWER:
                 self.send({"jsonrpc": "2.0", "id": message["id"], "result": result})
         elif method == "agentls/session/didChange":
             self.batches += 1
@@ -224,6 +248,7 @@ class Editor:
 
     async def gone(self, patience: float = PATIENCE) -> int:
         """Wait until the server process has ended by itself; end it if it does not."""
+        self.go_on_reading()
         try:
             code = await asyncio.wait_for(self.process.wait(), patience)
         except TimeoutError:
@@ -237,8 +262,5 @@ class Editor:
         return code
 
 
-class _NoAnswer:
-    """Returned by an entry of `answers`: the editor stays silent."""
-
-
-NO_ANSWER = _NoAnswer()
+NO_ANSWER = object()
+"""Returned by an entry of `answers`: the editor stays silent."""

@@ -349,6 +349,12 @@ def test_always_is_remembered_for_the_kind_and_the_session_only(agent, sample):
     assert asked(agent.frames) == ["edit"]
 
 
+def test_an_edit_keeps_the_line_ends_of_the_file(agent, tmp_path):
+    (tmp_path / "mixed.txt").write_bytes(b"one\r\ntwo\nthree\r")
+    agent.prompt(agent.open(tmp_path), "/edit mixed.txt two zwei")
+    assert contents(tmp_path) == {"mixed.txt": b"one\r\nzwei\nthree\r"}
+
+
 def test_the_mode_auto_never_asks(agent, sample):
     session = agent.open(sample)
     agent.call("session/set_mode", sessionId=session, modeId="auto")
@@ -598,6 +604,15 @@ def test_the_output_of_its_own_command_is_mirrored_to_a_client_that_shows_it(sta
             assert agent.end() == 0
             assert time.monotonic() - ended_at < 2
         wait_until_gone(shell)
+
+
+def test_the_end_of_input_ends_the_agent_quietly_while_an_ask_is_open(start, sample):
+    agent = start()
+    session = agent.open(sample)
+    agent.send(agent.prompting(session, "/run ls"))
+    agent.wait_for(lambda frame: "options" in frame.get("params", {}), "the ask")
+    assert agent.end() == 0
+    assert agent.complaints() == ""
 
 
 def test_a_crash_ends_the_process_with_code_three_and_two_lines(start, tmp_path):

@@ -37,6 +37,8 @@ class Agents:
         self._line_limit = line_limit
         self._live: set[Connection] = set()
         self._starting: dict[str, asyncio.Task[Connection]] = {}
+        """By name: processes that whoever wants that agent may share."""
+        self._launches: set[asyncio.Task[Connection]] = set()
         self._past: deque[tuple[str, FrameRing]] = deque(maxlen=_PAST_RINGS)
 
     async def connect(self, name: str, cwd: str, *, fresh: bool = False) -> Agent:
@@ -51,20 +53,19 @@ class Agents:
         assert isinstance(agent, Connection)
         agent.users -= 1
         if agent.users <= 0 and agent in self._live:
-            self._tasks.start(self._stop(agent), f"stop {agent.spec.name}")
+            self._tasks.start(self._stop_unused(agent), f"stop {agent.spec.name}")
 
     def live(self) -> list[Connection]:
-        return sorted(self._live, key=lambda c: c.info.pid)
+        return sorted((c for c in self._live if c.alive), key=lambda c: c.info.pid)
 
     async def close(self) -> None:
         """End every agent, all at the same time."""
-        for task in self._starting.values():
-            task.cancel()
-        await asyncio.gather(
-            *(self._stop(c) for c in list(self._live)),
-            *self._starting.values(),
-            return_exceptions=True,
-        )
+        while self._live or self._launches:
+            for task in self._launches:
+                task.cancel()
+            await asyncio.gather(
+                *(self._stop(c) for c in self._live), *self._launches, return_exceptions=True
+            )
 
     # -- ports.AgentDirectory
 
@@ -103,13 +104,16 @@ class Agents:
 
     async def _start(self, spec: AgentSpec, cwd: str, *, fresh: bool) -> Connection:
         """Start one process, also when several sessions want it at the same moment."""
-        if fresh or not spec.shared:
-            return await self._launch(spec, cwd)
-        task = self._starting.get(spec.name)
+        shared = spec.shared and not fresh
+        task = self._starting.get(spec.name) if shared else None
         if task is None:
+            # A task of ours, not of who waits for it: it must be able to clean up when it is ended.
             task = asyncio.create_task(self._launch(spec, cwd), name=f"start {spec.name}")
-            self._starting[spec.name] = task
-            task.add_done_callback(lambda _: self._starting.pop(spec.name, None))
+            self._launches.add(task)
+            task.add_done_callback(self._launches.discard)
+            if shared:
+                self._starting[spec.name] = task
+                task.add_done_callback(lambda _: self._starting.pop(spec.name, None))
         return await asyncio.shield(task)
 
     async def _launch(self, spec: AgentSpec, cwd: str) -> Connection:
@@ -120,18 +124,22 @@ class Agents:
             line_limit=self._line_limit,
             on_gone=self._gone,
         )
-        try:
-            await connection.start(cwd)
-        except BaseException:
-            self._past.append((spec.name, connection.ring))
-            raise
+        await connection.start(cwd)
         self._live.add(connection)
         return connection
 
+    async def _stop_unused(self, connection: Connection) -> None:
+        if connection.users <= 0:  # nobody has come to use it meanwhile
+            await self._stop(connection)
+
     async def _stop(self, connection: Connection) -> None:
-        await connection.stop()
-        self._live.discard(connection)
+        try:
+            await connection.stop()
+        finally:
+            self._live.discard(connection)
 
     def _gone(self, connection: Connection) -> None:
-        self._live.discard(connection)
         self._past.append((connection.spec.name, connection.ring))
+        if connection in self._live and not connection.stopping:
+            # It may have left children behind, which hold its pipes.
+            self._tasks.start(self._stop(connection), f"clean up after {connection.spec.name}")

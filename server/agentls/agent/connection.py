@@ -51,6 +51,8 @@ log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 PROTOCOL_VERSION = 1
+_HASTE = 0.25
+"""Seconds that a process which failed the handshake gets at each step of its end."""
 _PARKED_LIMIT = 10_000
 _REPLAY_PATIENCE = 4
 """Loading a long session may take this many times as long as a handshake."""
@@ -70,6 +72,7 @@ class Connection:
     ) -> None:
         self.spec = spec
         self.users = 0
+        self.stopping = False
         self.ring = FrameRing(time.monotonic())
         self._version = version
         self._timeout = timeout
@@ -81,7 +84,7 @@ class Connection:
         self._parked_count = 0
         self._opening = 0
         self._garbage = 0
-        self._stopping = False
+        self._ended = False
         self._read_at = 0.0
         self._peer = Peer(self._write, self._request, self._notification, self._not_json)
         self._lines = Lines(self._line, self._too_long, line_limit)
@@ -93,7 +96,7 @@ class Connection:
 
     @property
     def alive(self) -> bool:
-        return self._process is not None and not self._process.over and not self._stopping
+        return self._process is not None and not self._process.over and not self.stopping
 
     # -- life
 
@@ -124,10 +127,10 @@ class Connection:
             )
             self._info = self._shake(result)
         except AgentExited as error:
-            await self.stop()
+            await self.stop(_HASTE)
             raise AgentStartFailed(error.message, hint=error.hint) from None
         except BaseException:
-            await self.stop()
+            await self.stop(_HASTE)
             raise
 
     def _shake(self, result: Any) -> AgentInfo:
@@ -145,10 +148,12 @@ class Connection:
 
     async def stop(self) -> None:
         """End the process and everything it started."""
-        self._stopping = True
-        if self._process is not None:
-            await self._process.stop()
-        self._peer.close("it was stopped")
+        self.stopping = True
+        try:
+            if self._process is not None:
+                await self._process.stop()
+        finally:
+            self._gone()
 
     # -- ports.Agent
 
@@ -224,6 +229,7 @@ class Connection:
             self._bind(setup.id, sink)
             return setup
 
+        before = self._sinks.get(id)
         if id:
             self._bind(id, sink)  # it is named already: its history may come before the answer
         self._opening += 1
@@ -231,11 +237,15 @@ class Connection:
         try:
             return await self._wait(method, params, seconds, bind)
         except AgentError:
-            if id:
+            if before is not None:
+                self._sinks[id] = before
+            elif id:
                 self._sinks.pop(id, None)
             raise
         finally:
             self._opening -= 1
+            if not self._opening:
+                self._drop_parked()
 
     async def _wait(
         self, method: str, params: Any, seconds: float, finish: Callable[[Any], _T]
@@ -266,7 +276,7 @@ class Connection:
 
     def _error(self, method: str, error: RpcError) -> AgentError:
         title = self.spec.title
-        if self._process is not None and (self._process.over or self._stopping):
+        if self._process is not None and (self._process.over or self.stopping):
             return self._exit_error()
         words = convert.error_words(error.message, error.data)
         if error.code == AUTH_REQUIRED:
@@ -279,7 +289,7 @@ class Connection:
 
     def _exit_error(self) -> AgentError:
         process = self._process
-        if process is None or self._stopping:
+        if process is None or self.stopping:
             return AgentExited(f"{self.spec.title} was stopped.")
         return AgentExited(
             f"{self.spec.title} {process.how_it_ended()}{self._last_words()}.",
@@ -316,7 +326,10 @@ class Connection:
             self._not_json(str(params)[:200])
             return
         if sink is None:
-            self._park(id, method, params, None)
+            if self._opening:
+                self._park(id, method, params, None)
+            else:
+                log.debug("%s speaks of a session that is not open: %s", self.spec.name, id)
         elif type(raw) is dict:
             for event in convert.update(raw):
                 sink.deliver(event)
@@ -356,6 +369,15 @@ class Connection:
             else:
                 self._request(method, params, reply)
 
+    def _drop_parked(self) -> None:
+        """No session is about to be named: nobody will ever want what is left."""
+        parked, self._parked = self._parked, {}
+        self._parked_count = 0
+        for id, messages in parked.items():
+            for _, _, reply in messages:
+                if reply is not None:
+                    reply.error(INVALID_PARAMS, f"There is no session {id!r}.")
+
     def _not_json(self, text: str) -> None:
         self._garbage += 1
         if self._garbage <= 3:
@@ -369,25 +391,29 @@ class Connection:
         )
         log.warning(text)
         for id, sink in self._sinks.items():
-            if id.encode() in line.head:
+            if f'"{id}"'.encode() in line.head:
                 sink.deliver(convert.left_out(text))
         self._peer.too_long(line)
 
     def _gone(self) -> None:
         """The process ended, by itself or by us."""
+        if self._ended:
+            return
+        self._ended = True
         self._lines.end()
         error = self._exit_error()
         self.ring.note(error.message, time.monotonic())
         sinks, self._sinks = self._sinks, {}
-        self._peer.close(error.message)
+        # The sessions first: one whose turn merely fails would go on with its next prompt.
         for sink in sinks.values():
             sink.agent_gone(error)
+        self._peer.close(error.message)
         self._on_gone(self)
 
 
 def _request_permission(sink: Sink, params: dict[str, Any], reply: Reply) -> None:
     call = params.get("toolCall")
-    if not isinstance(call, dict) or "toolCallId" not in call:
+    if not isinstance(call, dict) or not isinstance(call.get("toolCallId"), str):
         reply.error(INVALID_PARAMS, "toolCall.toolCallId is missing.")
         return
 

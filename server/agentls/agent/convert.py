@@ -49,7 +49,7 @@ def update(raw: Json) -> Sequence[ev.Event]:
     kind = raw.get("sessionUpdate")
     converter = _UPDATES.get(kind) if isinstance(kind, str) else None
     if converter is None:
-        return (ev.OtherUpdate(str(kind), raw),)
+        return (ev.OtherUpdate(str(kind or "unnamed"), raw),)
     try:
         return converter(raw)
     except (TypeError, ValueError, KeyError, AttributeError):
@@ -59,9 +59,11 @@ def update(raw: Json) -> Sequence[ev.Event]:
 def _chunk(role: Role) -> Callable[[Json], Sequence[ev.Event]]:
     def convert(raw: Json) -> Sequence[ev.Event]:
         content = raw["content"]
-        message = raw.get("messageId") or ""
         if content.get("type") == "text":
-            return (ev.TextAdded(role, content["text"], message),)
+            text, message = content["text"], raw.get("messageId") or ""
+            if type(text) is not str or type(message) is not str:
+                raise TypeError
+            return (ev.TextAdded(role, text, message),)
         return (ev.BlockAdded(role, block(content)),)
 
     return convert
@@ -69,7 +71,7 @@ def _chunk(role: Role) -> Callable[[Json], Sequence[ev.Event]]:
 
 def _tool_call(raw: Json) -> Sequence[ev.Event]:
     patch = tool_call_patch(raw)
-    meta = raw.get("_meta")
+    meta = _dict(raw.get("_meta"))
     if not meta:
         return (ev.ToolCallChanged(patch),)
     return (ev.ToolCallChanged(patch), *_terminal_meta(patch.id, meta))
@@ -99,13 +101,13 @@ def _terminal_meta(call: ToolCallId, meta: Json) -> list[ev.Event]:
 
 
 def _plan(raw: Json) -> Sequence[ev.Event]:
-    return (ev.PlanChanged(_steps(raw["entries"])),)
+    return (ev.PlanChanged(_steps(_items(raw, "entries"))),)
 
 
 def _plan_update(raw: Json) -> Sequence[ev.Event]:
     plan = raw["plan"]
     if plan.get("type") == "items":
-        return (ev.PlanChanged(_steps(plan["entries"]), str(plan.get("planId") or "")),)
+        return (ev.PlanChanged(_steps(_items(plan, "entries")), str(plan.get("planId") or "")),)
     return (ev.OtherUpdate("plan_update", raw),)
 
 
@@ -127,22 +129,23 @@ def _commands(raw: Json) -> Sequence[ev.Event]:
             description=str(c.get("description") or ""),
             hint=str((c.get("input") or {}).get("hint") or ""),
         )
-        for c in raw["availableCommands"]
+        for c in _items(raw, "availableCommands")
     )
     return (ev.CommandsChanged(commands),)
 
 
 def _mode(raw: Json) -> Sequence[ev.Event]:
-    return (ev.ModeChanged(str(raw["currentModeId"])),)
+    return (ev.ModeChanged(_required(raw, "currentModeId")),)
 
 
 def _options(raw: Json) -> Sequence[ev.Event]:
-    return (ev.OptionsChanged(agent_options(raw["configOptions"])),)
+    return (ev.OptionsChanged(agent_options(_items(raw, "configOptions"))),)
 
 
 def _session_info(raw: Json) -> Sequence[ev.Event]:
-    title = raw.get("title")
-    return (ev.TitleChanged(title),) if isinstance(title, str) and title else ()
+    if not raw.get("title"):
+        return ()  # it said something else, such as when the session was last used
+    return (ev.TitleChanged(_required(raw, "title")),)
 
 
 def _usage(raw: Json) -> Sequence[ev.Event]:
@@ -152,7 +155,7 @@ def _usage(raw: Json) -> Sequence[ev.Event]:
             Usage(
                 context_used=_number(raw.get("used")),
                 context_size=_number(raw.get("size")),
-                cost=cost.get("amount"),
+                cost=_amount(cost.get("amount")),
                 currency=str(cost.get("currency") or ""),
             )
         ),
@@ -234,15 +237,15 @@ def tool_call_patch(raw: Json) -> ToolCallPatch:
     content = raw.get("content")
     locations = raw.get("locations")
     return ToolCallPatch(
-        id=ToolCallId(str(raw["toolCallId"])),
+        id=ToolCallId(_required(raw, "toolCallId")),
         title=_text(raw.get("title")),
         kind=_text(raw.get("kind")),
         status=_text(raw.get("status")),
         name=_text(raw.get("name")),
         content=_contents(content) if isinstance(content, list) else UNSET,
         locations=_locations(locations) if isinstance(locations, list) else UNSET,
-        input=raw.get("rawInput", UNSET),
-        output=raw.get("rawOutput", UNSET),
+        input=_mentioned(raw.get("rawInput")),
+        output=_mentioned(raw.get("rawOutput")),
     )
 
 
@@ -348,11 +351,11 @@ def agent_info(name: str, title: str, pid: int, raw: Json) -> AgentInfo:
         pid=pid,
         abilities=Abilities(
             load=can.get("loadSession") is True,
-            resume=sessions.get("resume") is not None,
-            fork=sessions.get("fork") is not None,
-            list=sessions.get("list") is not None,
-            close=sessions.get("close") is not None,
-            delete=sessions.get("delete") is not None,
+            resume=_offered(sessions.get("resume")),
+            fork=_offered(sessions.get("fork")),
+            list=_offered(sessions.get("list")),
+            close=_offered(sessions.get("close")),
+            delete=_offered(sessions.get("delete")),
             images=prompts.get("image") is True,
             audio=prompts.get("audio") is True,
             embedded=prompts.get("embeddedContext") is True,
@@ -412,6 +415,34 @@ def error_words(message: str, data: Any) -> str:
 
 def _dict(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
+
+
+def _required(raw: Json, key: str) -> str:
+    value = raw[key]
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _items(raw: Json, key: str) -> list[Any]:
+    value = raw[key]
+    if not isinstance(value, list):
+        raise TypeError
+    return value
+
+
+def _offered(value: Any) -> bool:
+    """Abilities are told as an object, which may be empty."""
+    return value is not None and value is not False
+
+
+def _mentioned(value: Any) -> Any:
+    """null says the same as nothing: the value stays as it was."""
+    return UNSET if value is None else value
+
+
+def _amount(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _number(value: Any) -> int | None:

@@ -17,13 +17,15 @@ class TooLong:
 
     __slots__ = ("head", "size", "tail")
 
-    def __init__(self, head: bytes) -> None:
-        self.head = head
+    def __init__(self) -> None:
+        self.head = b""
         self.tail = b""
         self.size = 0
 
     def add(self, data: bytes) -> None:
         self.size += len(data)
+        if len(self.head) < _ENDS:
+            self.head += data[: _ENDS - len(self.head)]
         self.tail = (self.tail + data[-_ENDS:])[-_ENDS:]
 
 
@@ -74,8 +76,7 @@ class Lines:
             self._skip(self._held)
 
     def _skip(self, pieces: list[bytes]) -> None:
-        start = b"".join(pieces[:1])
-        self._skipping = TooLong(start[:_ENDS])
+        self._skipping = TooLong()
         for piece in pieces:
             self._skipping.add(piece)
         self._held = []

@@ -31,6 +31,15 @@ NOT_FOUND = -32002
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
+# The members of a message itself, which come before or after the long one: an "id" further inside
+# belongs to something else.
+_VALUE = rb'(?:"[ !#-\[\]-~]{0,200}"|-?(?:0|[1-9]\d{0,17}))'
+_MEMBER = rb'"(?:jsonrpc|method|id)"\s*:\s*' + _VALUE + rb"\s*"
+_FIRST_MEMBERS = re.compile(rb"\s*\{\s*(?:" + _MEMBER + rb",\s*)*")
+_LAST_MEMBERS = re.compile(rb"(?:,\s*" + _MEMBER + rb")*\}\s*\Z")
+_ID = re.compile(rb'"id"\s*:\s*(' + _VALUE + rb")")
+_ENDS = 4096
+
 
 class RpcError(Exception):
     """The other side answered with an error, or will never answer."""
@@ -111,16 +120,28 @@ class Peer:
             self.notify("$/cancel_request", {"requestId": number})
 
     def send(self, message: dict[str, Any]) -> None:
-        if self._closed is None:
-            self._write(_encode(message) + b"\n")
+        if self._closed is not None:
+            return
+        try:
+            line = _encode(message)
+        except UnicodeEncodeError:  # half a surrogate pair, from an editor that let it through
+            line = _encode(_without_surrogates(message))
+        self._write(line + b"\n")
 
     def answered(self, reply: Reply) -> None:
-        self._owed.pop(reply.key, None)
+        if self._owed.get(reply.key) is reply:
+            del self._owed[reply.key]
 
     # -- listening
 
     def receive(self, line: bytes) -> None:
-        """Take in one line."""
+        """Take in one line. Whatever it does, the next one can be taken in."""
+        try:
+            self._receive(line)
+        except Exception:
+            log.exception("a message could not be handled: %r", line[:200])
+
+    def _receive(self, line: bytes) -> None:
         try:
             message = _decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -128,6 +149,7 @@ class Peer:
         if type(message) is not dict:
             if not line.isspace():
                 self._on_garbage(line[:200].decode("utf-8", "replace"))
+                self._unread(line[:_ENDS], line[-_ENDS:], PARSE_ERROR, "the message is not JSON")
             return
         method = message.get("method")
         if method is None:
@@ -141,16 +163,22 @@ class Peer:
 
     def too_long(self, line: TooLong) -> None:
         """A line was skipped: whoever waits for what was in it must not wait for ever."""
-        ends = line.head + b"\n" + line.tail
         text = f"a message of {line.size:,} bytes was too long and was left out"
-        id = re.search(rb'"id"\s*:\s*(\d+|"[^"]{1,100}")', ends)
+        self._unread(line.head, line.tail, INVALID_REQUEST, text)
+
+    def _unread(self, head: bytes, tail: bytes, code: int, text: str) -> None:
+        """Answer a request that nobody has read, or stop waiting for an answer that was lost."""
+        first, last = _FIRST_MEMBERS.match(head), _LAST_MEMBERS.search(tail)
+        if first is None:
+            return
+        members = first[0] + (last[0] if last else b"")
+        id = _ID.search(members)
         if id is None:
             return
-        number = _decode(id.group(1))
-        if re.search(rb'"method"\s*:', line.head):
-            Reply(self, number, b"").error(INVALID_REQUEST, text)
+        if b'"method"' in members:
+            Reply(self, _decode(id[1]), b"").error(code, text)
         else:
-            self._settle(number, None, RpcError(INTERNAL_ERROR, text))
+            self._settle(_decode(id[1]), None, RpcError(INTERNAL_ERROR, text))
 
     def close(self, reason: str) -> None:
         """The other side is gone: nobody waits any more, and nothing is owed."""
@@ -160,13 +188,17 @@ class Peer:
         waiting, self._waiting = self._waiting, {}
         owed, self._owed = self._owed, {}
         for answer in waiting.values():
-            answer(None, self._closed)
+            try:
+                answer(None, self._closed)
+            except Exception:
+                log.exception("the end of a request could not be handled")
         for reply in owed.values():
             if reply.on_cancel is not None:
                 reply.on_cancel()
 
     def _answer(self, message: dict[str, Any]) -> None:
-        if "id" not in message:
+        # A line of somebody's log may have an id too; an answer may lack its result.
+        if "id" not in message or not message.keys() & {"jsonrpc", "result", "error"}:
             self._on_garbage(str(message)[:200])
             return
         error = message.get("error")
@@ -188,7 +220,7 @@ class Peer:
     def _settle(self, id: Any, result: Any, error: RpcError | None) -> None:
         if isinstance(id, str) and id.isdecimal():
             id = int(id)  # some agents turn numbers into strings
-        answer = self._waiting.pop(id, None) if isinstance(id, int) else None
+        answer = self._waiting.pop(id, None) if type(id) is int else None
         if answer is None:
             log.info("answer to an unknown or settled request %r", id)
         else:
@@ -216,10 +248,9 @@ def _decode_leniently(line: bytes) -> Any:
     text = line.decode("utf-8-sig", "replace")
     try:
         # NaN and Infinity have no place in JSON, nor in what we send on: they become null.
-        value = json.loads(text, parse_constant=lambda _: None)
+        return _without_surrogates(json.loads(text, parse_constant=lambda _: None))
     except (ValueError, RecursionError):
         return None
-    return _without_surrogates(value)
 
 
 def _without_surrogates(value: Any) -> Any:

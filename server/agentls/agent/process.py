@@ -6,6 +6,7 @@ The ladder down is: close its stdin, then SIGTERM, then SIGKILL, both to the who
 from __future__ import annotations
 
 import asyncio
+import codecs
 import logging
 import os
 import signal
@@ -43,6 +44,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
         self._stdin: asyncio.WriteTransport | None = None
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self._stderr_rest = ""
+        self._stderr_text = codecs.getincrementaldecoder("utf-8")("replace")
         self._exited = asyncio.Event()
         self._over = asyncio.Event()
         self.pid = 0
@@ -112,16 +114,19 @@ class AgentProcess(asyncio.SubprocessProtocol):
 
     async def stop(self, patience: float = 2.0) -> None:
         """Walk down the ladder until the process and all of its group are gone."""
-        if self._stdin is not None:
-            self._stdin.close()
-        if not await self._gone(patience):
-            self._signal(signal.SIGTERM)
+        try:
+            if self._stdin is not None:
+                self._stdin.close()
             if not await self._gone(patience):
-                self._signal(signal.SIGKILL)
-                await self._gone(patience)
-        await self._end_group()
-        if self._transport is not None:
-            self._transport.close()
+                self._signal(signal.SIGTERM)
+                if not await self._gone(patience):
+                    self._signal(signal.SIGKILL)
+                    await self._gone(patience)
+            await self._end_group()
+        finally:
+            self._signal(signal.SIGKILL)  # who is left, also when the waiting was cut short
+            if self._transport is not None:
+                self._transport.close()
 
     async def _gone(self, seconds: float) -> bool:
         with suppress(TimeoutError):
@@ -129,13 +134,12 @@ class AgentProcess(asyncio.SubprocessProtocol):
         return self._exited.is_set()
 
     async def _end_group(self) -> None:
-        """What the agent left behind in its group: one chance to end by itself, then none."""
+        """What the agent left behind in its group gets a chance to end by itself."""
         self._signal(signal.SIGTERM)
         for _ in range(20):
             if not self._group_alive():
                 return
             await asyncio.sleep(0.025)
-        self._signal(signal.SIGKILL)
 
     def _group_alive(self) -> bool:
         with suppress(ProcessLookupError, PermissionError):
@@ -150,13 +154,15 @@ class AgentProcess(asyncio.SubprocessProtocol):
     # -- asyncio.SubprocessProtocol
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if self.over:
+            return  # a child of it that still holds the pipes
         if fd == 1:
             self._on_data(data)
         else:
             self._stderr_data(data)
 
     def _stderr_data(self, data: bytes) -> None:
-        *lines, rest = (self._stderr_rest + data.decode("utf-8", "replace")).split("\n")
+        *lines, rest = (self._stderr_rest + self._stderr_text.decode(data)).split("\n")
         self._stderr_rest = rest[-_STDERR_LINE:]
         for line in lines[-_STDERR_LINES:]:
             self._stderr_line(line.rstrip("\r")[:_STDERR_LINE])
@@ -168,15 +174,14 @@ class AgentProcess(asyncio.SubprocessProtocol):
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 1:
             # An agent that closed its output is of no use, even while its process lives.
-            asyncio.get_running_loop().call_later(
-                0 if self._exited.is_set() else _LAST_WORDS, self._finish
-            )
+            asyncio.get_running_loop().call_later(_LAST_WORDS, self._finish)
 
     def process_exited(self) -> None:
         self._exited.set()
         asyncio.get_running_loop().call_later(_LAST_WORDS, self._finish)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """It has exited and all of its pipes are closed: nothing more can come."""
         self._finish()
 
     def _finish(self) -> None:

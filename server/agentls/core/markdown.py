@@ -84,25 +84,23 @@ def unfenced(text: str) -> tuple[str, str]:
 class Fence:
     """Follows, line by line, whether a Markdown text is inside a fenced code block."""
 
-    _OPENING = re.compile(r" *(`{3,}(?=[^`]*$)|~{3,})")
+    # A block may begin inside a quote or a list item.
+    _OPENING = re.compile(r"([ \t>]*(?:(?:[-*+]|\d{1,9}[.)]) +)*)(`{3,}(?=[^`]*$)|~{3,})")
+    _CLOSING = re.compile(r"[ \t>]*(`{3,}|~{3,})\s*$")
 
     def __init__(self) -> None:
         self.marker = ""
         """What opened the block that we are in; empty outside of one."""
+        self.closing = ""
+        """The line that closes it."""
 
     def feed(self, line: str) -> None:
-        found = self._OPENING.match(line)
-        if found is None:
-            return
-        mark = found[1]
         if not self.marker:
-            self.marker = mark
-        elif (
-            mark[0] == self.marker[0]
-            and len(mark) >= len(self.marker)
-            and not line[found.end() :].strip()
-        ):
-            self.marker = ""
+            if found := self._OPENING.match(line):
+                self.marker = found[2]
+                self.closing = re.sub(r"[^\s>]", " ", found[1]) + found[2]
+        elif (found := self._CLOSING.match(line)) and found[1].startswith(self.marker):
+            self.marker = self.closing = ""
 
 
 def _lines(text: str) -> list[str]:
@@ -274,7 +272,7 @@ def _closed(text: str) -> str:
     fence = Fence()
     for line in text.split("\n"):
         fence.feed(line)
-    return f"{text}\n{fence.marker}" if fence.marker else text
+    return f"{text}\n{fence.closing}" if fence.marker else text
 
 
 def _place(location: Location) -> str:

@@ -1,6 +1,6 @@
 """One conversation with one agent: its turns, its queue of prompts, its asks, its state.
 
-Everything that happens goes through `deliver`, in the order it happened, including the end of a
+Everything that happens is taken in by `_happen`, in the order it happened, including the end of a
 turn; what an agent says before, between and after turns is kept like the rest.
 """
 
@@ -31,6 +31,8 @@ from .transcript import ToolCall, Transcript
 log = logging.getLogger(__name__)
 
 _TITLE_LENGTH = 80
+_READY = {State.IDLE, State.WAITING_FOR_YOU}
+"""States in which a prompt can go to the agent, unless a turn is running."""
 _REPLAYED = (
     ev.TextAdded,
     ev.BlockAdded,
@@ -65,6 +67,8 @@ class Session:
         self.agent: Agent | None = None
         self.agent_session: AgentSessionId | None = None
         self.error: AgentError | None = None
+        self.attempt = 0
+        """How often the agent was started anew: what an earlier start brings comes too late."""
         self._clock = clock
         self._now = clock.now
         self._asks = asks
@@ -74,6 +78,7 @@ class Session:
         self._cancelling = False
         self._echo = ""
         self._replaying = False
+        self._was_open = False
 
     @property
     def state(self) -> State:
@@ -86,19 +91,26 @@ class Session:
     # -- what the agent says (ports.Sink)
 
     def deliver(self, event: ev.Event) -> None:
-        """Take in one event: the only way a session ever changes."""
+        """Take in what the agent says, but for what the transcript has already."""
         if type(event) is ev.TextAdded and event.role is Role.USER and self._is_echo(event.text):
             return
         if self._replaying and isinstance(event, _REPLAYED):
             return
+        self._happen(event)
+
+    def _happen(self, event: ev.Event) -> None:
+        """The only way a session ever changes."""
         at = self.last_sign = self._now()
         entry = self.transcript.apply(event, at)
         for observer in self._observers:
-            observer(self, event, entry)
+            try:
+                observer(self, event, entry)
+            except Exception:  # who looks on must not stop what goes on
+                log.exception("an observer of %s failed", self.id)
 
     def ask(self, request: AskRequest) -> AskId:
         # The card first: some agents ask before they ever mention the tool call.
-        self.deliver(ev.ToolCallChanged(request.patch))
+        self._happen(ev.ToolCallChanged(request.patch))
         call = self.transcript.call(request.patch.id)
         title = (call.title if call else "") or "The agent asks for permission"
         ask = self._asks.next_id(self.id)
@@ -112,10 +124,10 @@ class Session:
                 settled=lambda decision: self._ask_settled(ask, decision),
             )
         )
-        self.deliver(
+        self._happen(
             ev.AskOpened(ask=ask, tool_call=request.patch.id, title=title, options=request.options)
         )
-        if self._cancelling or self.state is State.CLOSED:
+        if self._cancelling or self.state in {State.FAILED, State.CLOSED}:
             self._asks.withdraw(ask, "turn cancelled")
         else:
             self._show_state()
@@ -134,13 +146,12 @@ class Session:
 
     def begin(self) -> None:
         """Let everybody see that there is a new session."""
-        self.deliver(ev.StateChanged(State.STARTING))
+        self._happen(ev.StateChanged(State.STARTING))
 
     def restarting(self) -> None:
         """The agent is started anew; nothing that the old one still says matters."""
-        self._end_turn("cancelled", "The agent was restarted.")
-        self._asks.withdraw_all(self.id, "agent restarted")
-        self.agent = None
+        self._abandon("The agent was restarted.", "agent restarted")
+        self.attempt += 1
         self.error = None
         self._set_state(State.STARTING, "restarting the agent")
 
@@ -148,7 +159,7 @@ class Session:
         """The new agent process could not take the old conversation up."""
         self._replaying = False
         why = f" ({error})" if error else ""
-        self.deliver(
+        self._happen(
             ev.NoticeShown(
                 Level.WARNING,
                 f"{self.agent_name} was restarted and does not remember this conversation{why}.",
@@ -158,16 +169,18 @@ class Session:
     def opened(self, agent: Agent, setup: SessionSetup) -> None:
         self.agent = agent
         self.agent_session = setup.id
+        self._was_open = True
         if setup.modes:
-            self.deliver(ev.ModesChanged(setup.modes, setup.mode))
+            self._happen(ev.ModesChanged(setup.modes, setup.mode))
         if setup.options:
-            self.deliver(ev.OptionsChanged(setup.options))
-        self._set_state(State.IDLE)
+            self._happen(ev.OptionsChanged(setup.options))
+        # An ask may have come before the agent named the session.
+        self._set_state(State.WAITING_FOR_YOU if self.transcript.open_asks() else State.IDLE)
         self._next_prompt()
 
     def expect_replay(self) -> None:
-        """The agent is about to tell again what the transcript has already."""
-        self._replaying = True
+        """The agent is about to tell again what the transcript has already, if it has."""
+        self._replaying = self._was_open
 
     def failed_to_open(self, error: AgentError) -> None:
         self._fail(error)
@@ -175,9 +188,16 @@ class Session:
     def close(self) -> None:
         if self.state is State.CLOSED:
             return
-        self._end_turn("cancelled", "The session was closed.")
-        self._asks.withdraw_all(self.id, "session closed")
+        self._abandon("The session was closed.", "session closed")
         self._set_state(State.CLOSED)
+
+    def _abandon(self, why: str, by: str) -> None:
+        """Whatever the agent still does here is in vain: it is told to stop, and nobody waits."""
+        self._asks.withdraw_all(self.id, by)
+        if self.transcript.turn_running and not self._cancelling:
+            self._tell_to_stop()
+        self._end_turn("cancelled", why)
+        self._close_calls("cancelled")
         self.agent = None
 
     # -- what the person does
@@ -186,7 +206,7 @@ class Session:
         """Send a prompt, or queue it while the agent is busy. The number of its turn."""
         if self.state is State.CLOSED:
             raise SessionNotReady("The session is closed.", hint="Start a new one.")
-        self.deliver(ev.PromptQueued(prompt))
+        self._happen(ev.PromptQueued(prompt))
         turn = self.transcript.turn + len(self.transcript.queue)
         self._next_prompt()
         return turn
@@ -195,27 +215,30 @@ class Session:
         """Stop the running turn. The prompts that were waiting, which are not sent any more."""
         returned = list(self.transcript.queue)
         if returned:
-            self.deliver(ev.QueueCleared())
-        if not self.transcript.turn_running or self._cancelling:
-            return returned
-        self._cancelling = True
+            self._happen(ev.QueueCleared())
+        begins = self.transcript.turn_running and not self._cancelling
+        self._cancelling = self.transcript.turn_running
         # The protocol wants every open ask answered `cancelled` before anything else.
         self._asks.withdraw_all(self.id, "turn cancelled")
-        if self.agent is not None and self.agent_session is not None:
-            self.agent.cancel(self.agent_session)
+        if begins:
+            self._tell_to_stop()
             self._cancel_timer = self._clock.later(self._cancel_grace, self._cancel_unanswered)
         return returned
+
+    def _tell_to_stop(self) -> None:
+        if self.agent is not None and self.agent_session is not None:
+            self.agent.cancel(self.agent_session)
 
     async def set_mode(self, mode: str) -> None:
         agent, id = self.ready()
         await agent.set_mode(id, mode)
-        self.deliver(ev.ModeChanged(mode))
+        self._happen(ev.ModeChanged(mode))
 
     async def set_option(self, option: str, value: str | bool) -> tuple[AgentOption, ...]:
         agent, id = self.ready()
         options = await agent.set_option(id, option, value)
         if options:
-            self.deliver(ev.OptionsChanged(options))
+            self._happen(ev.OptionsChanged(options))
         return options
 
     # -- turns
@@ -224,16 +247,16 @@ class Session:
         queue = self.transcript.queue
         if self.agent is None or self.agent_session is None:
             return
-        if not queue or self.transcript.turn_running or self.state is not State.IDLE:
+        if not queue or self.transcript.turn_running or self.state not in _READY:
             return
         prompt = queue[0]
         turn = self.transcript.turn + 1
         self._replaying = False
-        self.deliver(ev.TurnStarted(turn, prompt))
+        self._happen(ev.TurnStarted(turn, prompt))
         self._echo = prompt.text
         if not self.title:
-            self.deliver(ev.TitleChanged(_title(prompt.text)))
-        self._set_state(State.RUNNING)
+            self._happen(ev.TitleChanged(_title(prompt.text)))
+        self._show_state()
         self.agent.prompt(
             self.agent_session, prompt.blocks, lambda outcome: self._turn_over(turn, outcome)
         )
@@ -257,11 +280,14 @@ class Session:
         self._cancelling = False
         self._echo = ""
         self._asks.withdraw_all(self.id, "turn over")
+        self._close_calls(reason)
+        usage = outcome.usage if outcome else None
+        self._happen(ev.TurnEnded(self.transcript.turn, reason, error, usage))
+
+    def _close_calls(self, reason: str) -> None:
         for call in self.transcript.open_calls():
             status = _status_at_end(call, reason)
-            self.deliver(ev.ToolCallChanged(ToolCallPatch(id=call.call, status=status)))
-        usage = outcome.usage if outcome else None
-        self.deliver(ev.TurnEnded(self.transcript.turn, reason, error, usage))
+            self._happen(ev.ToolCallChanged(ToolCallPatch(id=call.call, status=status)))
 
     def _cancel_unanswered(self) -> None:
         self._cancel_timer = None
@@ -276,20 +302,21 @@ class Session:
         if self.state in {State.FAILED, State.CLOSED}:
             return
         self.error = error
-        self._end_turn("failed", str(error))
         self._asks.withdraw_all(self.id, "agent gone")
+        self._end_turn("failed", str(error))
+        self._close_calls("failed")
         self._set_state(State.FAILED, str(error))
-        self.deliver(ev.NoticeShown(Level.ERROR, str(error)))
+        self._happen(ev.NoticeShown(Level.ERROR, str(error)))
 
     # -- state
 
     def _ask_settled(self, ask: AskId, decision: Decision) -> None:
-        self.deliver(ev.AskSettled(ask, decision))
+        self._happen(ev.AskSettled(ask, decision))
         self._show_state()
 
     def _show_state(self) -> None:
         """Running or waiting, by whether any ask is open."""
-        if self.state in {State.RUNNING, State.IDLE, State.WAITING_FOR_YOU}:
+        if self.state in _READY or self.state is State.RUNNING:
             if self.transcript.open_asks():
                 self._set_state(State.WAITING_FOR_YOU)
             else:
@@ -297,7 +324,7 @@ class Session:
 
     def _set_state(self, state: State, detail: str = "") -> None:
         if state is not self.state or detail != self.transcript.detail:
-            self.deliver(ev.StateChanged(state, detail))
+            self._happen(ev.StateChanged(state, detail))
 
     def _is_echo(self, text: str) -> bool:
         """Some agents repeat the prompt as a user message while they work on it."""

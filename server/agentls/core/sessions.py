@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 
 from .asks import Asks
-from .errors import AgentError, UnknownSession, UnsupportedByAgent
+from .errors import AgentError, AgentExited, UnknownSession, UnsupportedByAgent
 from .model import AgentSessionId, Prompt, SessionId, SessionSetup, State
 from .ports import Agent, AgentHost, Clock, Observer, Tasks
 from .session import Session
@@ -123,21 +123,26 @@ class Sessions:
         *,
         fresh: bool = False,
     ) -> None:
-        self._tasks.start(self._open(session, begin, fresh), f"open {session.id}")
+        self._tasks.start(self._open(session, session.attempt, begin, fresh), f"open {session.id}")
 
     async def _open(
-        self, session: Session, begin: Callable[[Agent], Awaitable[SessionSetup]], fresh: bool
+        self,
+        session: Session,
+        attempt: int,
+        begin: Callable[[Agent], Awaitable[SessionSetup]],
+        fresh: bool,
     ) -> None:
         agent: Agent | None = None
         try:
             agent = await self._agents.connect(session.agent_name, session.cwd, fresh=fresh)
             setup = await begin(agent)
         except AgentError as error:
-            session.failed_to_open(error)
+            if session.attempt == attempt:
+                session.failed_to_open(error)
             if agent is not None:
                 self._agents.release(agent)
             return
-        if session.state is State.CLOSED:
+        if session.state is State.CLOSED or session.attempt != attempt:
             await self._leave(agent, setup.id)
         else:
             session.opened(agent, setup)
@@ -153,6 +158,8 @@ class Sessions:
                 if abilities.resume:
                     return await agent.resume_session(past, session.cwd, session)
                 return await agent.load_session(past, session.cwd, session)
+            except AgentExited:
+                raise  # there is nobody left to ask for a new session
             except AgentError as error:
                 session.lost_memory(error)
         elif past is not None:

@@ -33,18 +33,17 @@ def settings_from(raw: Any) -> tuple[Settings, list[str]]:
     problems: list[str] = []
     for key, value in raw.items():
         try:
-            msgspec.convert({key: value}, Settings)
+            _check(msgspec.convert({key: value}, Settings))
         except msgspec.ValidationError as error:
             problems.append(f"The setting {key!r} is ignored: {str(error).split(' - at')[0]}.")
+        except SettingsError as error:
+            problems.append(f"The setting {key!r} is ignored: {error}")
         else:
             good[key] = value
-    try:
-        return _checked(msgspec.convert(good, Settings)), problems
-    except SettingsError as error:
-        return Settings(), [*problems, str(error)]
+    return msgspec.convert(good, Settings), problems
 
 
-def _checked(settings: Settings) -> Settings:
-    if min(settings.handshake_timeout, settings.cancel_grace, settings.line_limit) <= 0:
-        raise SettingsError("Times and sizes must be greater than 0; the defaults are used.")
-    return settings
+def _check(settings: Settings) -> None:
+    numbers = (settings.handshake_timeout, settings.cancel_grace, settings.line_limit)
+    if not all(0 < number < float("inf") for number in numbers):
+        raise SettingsError("Times and sizes must be greater than 0.")

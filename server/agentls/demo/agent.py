@@ -51,8 +51,8 @@ async def _serve(delay: float) -> int:
         asyncio.get_running_loop().add_signal_handler(number, serving.cancel)
     # It returns at the end of input, and also when this task is cancelled.
     await connection.listen()
-    # No await in between: closing must come first, or the cancelled turns would still answer.
-    agent.stop()
+    # Closing cancels the turns, and with them their commands. A client that has stopped reading
+    # must not hold it up.
     with suppress(OSError):
         async with asyncio.timeout(_CLOSE_TIMEOUT):
             await connection.close()

@@ -62,11 +62,6 @@ class Conversations:
         """Remember the client; the connection calls this before the first request."""
         self._client = conn
 
-    def stop(self) -> None:
-        """Cancel every turn."""
-        for session in self._sessions.values():
-            _cancel_turn(session)
-
     async def initialize(
         self, client_capabilities: ClientCapabilities | None = None, **_: Any
     ) -> InitializeResponse:

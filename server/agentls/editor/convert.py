@@ -221,6 +221,7 @@ def block(value: model.Block) -> p.ContentBlock:
         name=value.name,
         mime=value.mime,
         data=value.data,
+        raw=value.raw,
     )
 
 

@@ -1,6 +1,6 @@
 """The protocol between server and editors, declared once.
 
-TypeScript and Lua types and docs/protocol.md are generated from this file by server/codegen.py.
+TypeScript and Lua types and docs/protocol.md are generated from this file by server/codegen.
 Wire types are separate from the core's values on purpose: the inside can change without the
 editors noticing, and every field here is a promise.
 """
@@ -179,6 +179,9 @@ class ContentBlock(Wire):
     name: str = ""
     mime: str = ""
     data: str = ""
+    """Base64, of images, audio and binary resources."""
+    raw: dict[str, Any] | None = None
+    """The block as the agent sent it, when its kind is unknown to the server."""
 
 
 class CommandOutput(Wire):

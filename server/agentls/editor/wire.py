@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from cattrs import transform_error
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, default_converter
 from pygls.protocol.json_rpc import (
@@ -240,11 +241,10 @@ class Protocol(LanguageServerProtocol):
 
 
 def _what_is_wrong(error: JsonRpcException) -> str:
-    cause = error.__cause__
-    if cause is None:
+    if error.__cause__ is None:
         return str(error) or "The request could not be understood."
-    details = " ".join(str(cause).split())
-    return f"The params are wrong: {details[:300]}"
+    found = "; ".join(transform_error(error.__cause__))
+    return f"The params are wrong: {found[:300]}."
 
 
 def _decode_leniently(data: bytes) -> Any:
