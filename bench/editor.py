@@ -19,11 +19,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Self
 
 HERE = Path(__file__).resolve().parent
-SERVER = (
-    sys.executable,
-    "-c",
-    "import anyio; from agentls.app import serve; raise SystemExit(anyio.run(serve))",
-)
+SERVER = (str(Path(sys.executable).with_name("agentls")),)
+"""The command as an editor starts it, from the environment that runs the benchmark."""
 AGENT = (sys.executable, "-S", "-E", str(HERE / "flood_agent.py"))
 FLOOD = "flood"
 """The agent whose one process serves all its sessions."""

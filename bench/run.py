@@ -50,7 +50,7 @@ def measure(name: str, sizes: Sizes) -> list[Row]:
 def table(rows: Sequence[Row]) -> str:
     """The rows for people."""
     width = max(len(row.name) for row in rows)
-    head = f"{'':{width}}  {'value':>9} {'':4} {'reference':>9} {'ratio':>6} {'limit':>6}"
+    head = f"{'name':{width}}  {'value':>9} unit {'reference':>9} {'ratio':>6} {'limit':>6}  ok"
     return "\n".join([head, *(_line(row, width) for row in rows)])
 
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+
 from fakes.bench import Bench
 from fakes.leftovers import nothing_left
 

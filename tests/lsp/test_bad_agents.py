@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from fakes.bench import Bench
 from fakes.conversation import ended, prompt, same_as_snapshot
 from fakes.editor import Editor

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+
 from fakes.bench import Bench
 from fakes.conversation import ended, prompt, same_as_snapshot
 from fakes.editor import RequestFailed

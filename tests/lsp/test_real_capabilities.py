@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 import pytest_lsp
-from fakes.leftovers import VARIABLE, new_mark, nothing_left
 from lsprotocol import converters
 from lsprotocol import types as lsp
 from pytest_lsp import ClientServerConfig, LanguageClient, make_test_lsp_client
+
+from fakes.leftovers import VARIABLE, new_mark, nothing_left
 
 CAPABILITIES = Path(__file__).parent.parent / "capabilities"
 EDITORS = sorted(p.stem for p in CAPABILITIES.glob("*.json"))

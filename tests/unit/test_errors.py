@@ -30,13 +30,13 @@ def drawn() -> dict[str, str]:
 
 
 def test_every_error_is_drawn_where_it_stands_in_the_tree() -> None:
-    assert drawn() == {c.__name__: c.__base__.__name__ for c in CLASSES}
+    assert drawn() == {c.__name__: c.__bases__[0].__name__ for c in CLASSES}
 
 
 @pytest.mark.parametrize("error", CLASSES)
 def test_every_error_says_what_it_is(error: type[errors.AgentlsError]) -> None:
     assert error.__doc__
-    assert error.__doc__ != error.__base__.__doc__
+    assert error.__doc__ != error.__bases__[0].__doc__
 
 
 @pytest.mark.parametrize("error", CLASSES)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import example, given
+from itertools import pairwise
+
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentls.agent.framing import DEFAULT_LINE_LIMIT, Lines, TooLong
@@ -23,7 +25,7 @@ def lines_of(chunks: list[bytes], limit: int = DEFAULT_LINE_LIMIT, *, end: bool 
 
 def split_at(stream: bytes, cuts: list[int]) -> list[bytes]:
     places = [0, *sorted(cut % (len(stream) + 1) for cut in cuts), len(stream)]
-    return [stream[a:b] for a, b in zip(places, places[1:], strict=False)]
+    return [stream[a:b] for a, b in pairwise(places)]
 
 
 streams = st.lists(
@@ -31,6 +33,7 @@ streams = st.lists(
 ).map(b"".join)
 
 
+@settings(deadline=None)
 @given(streams, st.lists(st.integers(0, 1000), max_size=20), st.integers(1, 12))
 @example(b"xxxx\nab\n", [1, 2, 3], 3)
 def test_any_split_of_a_stream_gives_the_same_lines(
@@ -39,6 +42,7 @@ def test_any_split_of_a_stream_gives_the_same_lines(
     assert lines_of(split_at(stream, cuts), limit) == lines_of([stream], limit)
 
 
+@settings(deadline=None)
 @given(streams, st.integers(1, 12))
 def test_lines_are_those_of_the_stream_without_the_empty_ones(stream: bytes, limit: int) -> None:
     expected = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentls.core.growing import _PIECES_PER_BLOCK, GrowingText
@@ -15,6 +15,7 @@ pieces = st.lists(
 ).map(lambda runs: [piece for piece, times in runs for _ in range(times)])
 
 
+@settings(deadline=None)
 @given(st.text(max_size=5), pieces)
 def test_it_equals_plain_concatenation(start: str, more: list[str]) -> None:
     text = GrowingText(start)
@@ -24,6 +25,7 @@ def test_it_equals_plain_concatenation(start: str, more: list[str]) -> None:
     assert text.length == len(text) == len(str(text))
 
 
+@settings(deadline=None)
 @given(pieces, st.integers(-3, 4000))
 def test_since_equals_a_slice_from_there(more: list[str], start: int) -> None:
     text = GrowingText()
@@ -32,6 +34,7 @@ def test_since_equals_a_slice_from_there(more: list[str], start: int) -> None:
     assert text.since(start) == "".join(more)[max(0, start) :]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=4) | st.integers(0, 40) | st.none(), max_size=60))
 def test_reading_in_between_changes_nothing(steps: list[str | int | None]) -> None:
     """A text is a piece to append, a number a place to read from, None a read of everything."""

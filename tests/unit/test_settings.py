@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from agentls.core.settings import Settings, settings_from
@@ -73,6 +74,7 @@ values = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_s
 keys = st.sampled_from([*GOOD, "other", ""])
 
 
+@hypothesis_settings(deadline=None)
 @given(st.dictionaries(keys, values | st.lists(values, max_size=2)))
 def test_every_setting_is_either_used_or_complained_about(raw: dict[str, Any]) -> None:
     settings, problems = settings_from(raw)

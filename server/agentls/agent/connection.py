@@ -146,12 +146,12 @@ class Connection:
         pid = self._process.pid if self._process else 0
         return convert.agent_info(self.spec.name, self.spec.title, pid, result)
 
-    async def stop(self) -> None:
+    async def stop(self, patience: float = 2.0) -> None:
         """End the process and everything it started."""
         self.stopping = True
         try:
             if self._process is not None:
-                await self._process.stop()
+                await self._process.stop(patience)
         finally:
             self._gone()
 

@@ -1,7 +1,7 @@
 """A transcript as Markdown: what people read after an export, and what our golden files hold.
 
-Deterministic: no times, no ids of ours. Nothing is shortened, and no part can swallow the next one:
-a fence is longer than every run of backticks in it, and a code block left open is closed.
+Deterministic: no times, no ids of ours. Nothing is shortened, and no code block swallows what comes
+after it: a fence is longer than every run of backticks in it, and one left open is closed.
 """
 
 from __future__ import annotations
@@ -82,25 +82,70 @@ def unfenced(text: str) -> tuple[str, str]:
 
 
 class Fence:
-    """Follows, line by line, whether a Markdown text is inside a fenced code block."""
+    """Follows, line by line, whether a Markdown text is inside a fenced code block.
 
-    # A block may begin inside a quote or a list item.
-    _OPENING = re.compile(r"([ \t>]*(?:(?:[-*+]|\d{1,9}[.)]) +)*)(`{3,}(?=[^`]*$)|~{3,})")
-    _CLOSING = re.compile(r"[ \t>]*(`{3,}|~{3,})\s*$")
+    A block in a list item or in a quote ends with it, whether it was closed or not.
+    """
+
+    _QUOTE = re.compile(r" {0,3}> ?")
+    _ITEM = re.compile(r" *([-*+]|\d{1,9}[.)])(?: {1,4}(?! )|$)")
+    _BEGINNING = re.compile(r" *(?:[-*+](?: |$)|\d{1,9}[.)](?: |$)|`{3}|~{3}|#)")
+    _OPENING = re.compile(r" *(`{3,}(?=[^`]*$)|~{3,})")
+    _CLOSING = re.compile(r" *(`{3,}|~{3,})\s*$")
 
     def __init__(self) -> None:
         self.marker = ""
         """What opened the block that we are in; empty outside of one."""
-        self.closing = ""
-        """The line that closes it."""
+        self._quoted = self._in_paragraph = False
+        self._columns: list[int] = []
+        """Where the content of each list item begins that we are in."""
+
+    @property
+    def closing(self) -> str:
+        """The line that closes the block that we are in."""
+        return "> " * self._quoted + " " * self._column + self.marker
+
+    @property
+    def _column(self) -> int:
+        return self._columns[-1] if self._columns else 0
 
     def feed(self, line: str) -> None:
-        if not self.marker:
-            if found := self._OPENING.match(line):
-                self.marker = found[2]
-                self.closing = re.sub(r"[^\s>]", " ", found[1]) + found[2]
-        elif (found := self._CLOSING.match(line)) and found[1].startswith(self.marker):
-            self.marker = self.closing = ""
+        line = line.expandtabs(4)
+        in_code = self.marker and not self._quoted
+        quote = None if in_code else self._QUOTE.match(line)
+        if bool(quote) != self._quoted:
+            self._quoted = bool(quote)
+            self.marker = ""
+            self._in_paragraph = False
+            self._columns.clear()
+        if quote:
+            line = line[quote.end() :]
+        if not line.strip():
+            self._in_paragraph = False
+            return
+        indent = len(line) - len(line.lstrip())
+        if self.marker and indent >= self._column:
+            closing = self._CLOSING.match(line)
+            if closing and indent < self._column + 4 and closing[1].startswith(self.marker):
+                self.marker = ""
+            return
+        self.marker = ""
+        self._text(line, indent)
+
+    def _text(self, line: str, indent: int) -> None:
+        begins = self._BEGINNING.match(line)
+        if self._in_paragraph and not begins:
+            return  # it goes on with the paragraph above, however far that is set in
+        while self._columns and indent < self._column:
+            self._columns.pop()
+        at = 0
+        while (item := self._ITEM.match(line, at)) and item.start(1) < self._column + 4:
+            at = item.end()
+            self._columns.append(max(at, self._column + 2))
+        opening = self._OPENING.match(line, at)
+        if opening and opening.start(1) < self._column + 4:
+            self.marker = opening[1]
+        self._in_paragraph = not self.marker and not line[at:].lstrip().startswith("#")
 
 
 def _lines(text: str) -> list[str]:

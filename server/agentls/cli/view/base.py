@@ -189,7 +189,7 @@ class PeopleView(ABC):
     def _gap(self, sort: str) -> bool:
         """Whether a blank line comes before this sort of thing."""
         last, self._last = self._last, sort
-        return bool(last) and (last != sort or sort in {"text", "call with body"})
+        return bool(last) and (last != sort or sort in {"text", "plan", "call with body"})
 
     def _question(self, ask: Ask, offered: Sequence[Key], whole: bool) -> tuple[list[Line], bool]:
         call = self.session.transcript.call(ask.call) if self.session else None

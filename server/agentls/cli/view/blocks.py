@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from agentls.core.growing import GrowingText
 from agentls.core.markdown import Fence
 
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
@@ -20,7 +21,7 @@ class Blocks:
 
     def __init__(self) -> None:
         self._lines: list[str] = []
-        self._partial: list[str] = []
+        self._partial = GrowingText()
         self._fence = Fence()
         self._in_list = False
         self._after_blank = False
@@ -31,8 +32,8 @@ class Blocks:
         *lines, rest = text.split("\n")
         for line in lines:
             self._partial.append(line)
-            self._line("".join(self._partial), found)
-            self._partial.clear()
+            whole, self._partial = str(self._partial), GrowingText()
+            self._line(whole, found)
         if rest:
             self._partial.append(rest)
         return found
@@ -40,14 +41,14 @@ class Blocks:
     def finish(self) -> list[str]:
         """What is left; the next text begins anew."""
         found: list[str] = []
-        if self._partial:
+        if len(self._partial):
             found = self.feed("\n")
         self._close(found)
         return found
 
     def tail(self, lines: int, width: int) -> str:
         """The end of the unfinished block, enough to fill that many lines of a screen."""
-        partial = "".join(self._partial)[-lines * width :]
+        partial = self._partial.since(max(0, len(self._partial) - lines * width))
         shown = self._lines[-lines:]
         if self._fence.marker and len(self._lines) > lines:
             opening = next(line for line in self._lines if self._fence.marker in line)
@@ -58,8 +59,11 @@ class Blocks:
         if self._fence.marker:
             self._lines.append(line)
             self._fence.feed(line)
-            if not self._fence.marker and not self._in_list:
-                self._close(found)
+            if not self._fence.marker:
+                if _TOP_FENCE.match(line) and not self._in_list:
+                    self._close(found)
+                # A code block in a quote can also end because the quote does.
+                self._in_list = self._in_list or bool(_ITEM.match(line))
         elif not line.strip():
             if self._lines:
                 self._lines.append(line)

@@ -11,7 +11,7 @@ from agentls.core.printable import printable
 
 _CONTEXT = 2
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
-_STYLES = {"+": "added", "-": "removed", " ": "dim", "\\": "dim"}
+_STYLES = {"+": "added", "-": "removed", " ": "dim"}
 
 
 def diff_lines(diff: Diff, limit: int | None) -> list[tuple[str, str, str]]:
@@ -26,7 +26,10 @@ def diff_lines(diff: Diff, limit: int | None) -> list[tuple[str, str, str]]:
                 found.append((f"  {'':>{width}} ", "⋯", "dim"))
             continue
         sign, text = line[0], printable(line[1:]).expandtabs(4)
-        number = "" if sign == "\\" else str(old if sign == "-" else new)
+        if sign == "\\":
+            found.append((f"  {'':>{width}} ", line, "dim"))
+            continue
+        number = str(old if sign == "-" else new)
         found.append((f"  {number:>{width}} ", f"{sign} {text}", _STYLES[sign]))
         old += sign in "- "
         new += sign in "+ "

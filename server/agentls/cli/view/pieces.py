@@ -268,9 +268,9 @@ def _used(usage: Usage | None) -> Iterator[str]:
         yield f"{usage.input_tokens or 0:,} tokens in, {usage.output_tokens or 0:,} out"
     elif usage.total_tokens is not None:
         yield f"{usage.total_tokens:,} tokens"
-    if usage.context_used and usage.context_size and usage.context_used * 100 >= usage.context_size:
-        yield f"context {100 * usage.context_used / usage.context_size:.0f}%"
-    if usage.cost:
+    if usage.context_size and (share := 100 * (usage.context_used or 0) / usage.context_size) >= 1:
+        yield f"context {share:.0f}%"
+    if usage.cost and usage.cost >= 0.005:
         yield f"{usage.cost:.2f} {usage.currency}".strip()
 
 

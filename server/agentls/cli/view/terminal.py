@@ -190,6 +190,7 @@ class TerminalView(PeopleView):
 
     def prompt(self) -> None:
         self._rest()
+        self._last = "prompt"
         self._write("\n", Text(f"{_INVITATION} ", "bold cyan"), end="")
 
     def _invite(self) -> None:

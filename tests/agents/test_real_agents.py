@@ -1,0 +1,67 @@
+"""Real agents through the real server, when somebody has them at hand.
+
+AGENTLS_REAL_AGENTS names a launcher: a program that takes the name of an agent and runs it on
+stdio against a scripted model, which understands prompts such as `#fake text 30`. Without it these
+tests are not collected: they need a gigabyte of agents that the project does not install.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from fakes.bench import Bench
+from fakes.conversation import ended, prompt, same_as_snapshot
+from fakes.leftovers import nothing_left
+
+LAUNCHER = shlex.split(os.environ.get("AGENTLS_REAL_AGENTS", ""))
+AGENTS = ["claude", "codex", "gemini", "opencode"] if LAUNCHER else []
+
+pytestmark = [pytest.mark.real_agent, pytest.mark.timeout(120)]
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    it = Bench(tmp_path)
+    for agent in AGENTS:
+        it.add_agent(agent, [*LAUNCHER, agent])
+    yield it
+    for editor in it.editors:
+        await editor.close()
+    await nothing_left(it.mark)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_text_is_complete_and_in_order(bench: Bench, agent: str) -> None:
+    editor = await bench.editor()
+    session = await prompt(editor, agent, "#fake text 30")
+    assert (await ended(editor, session))["reason"] == "end_turn"
+    assert editor.mirror(session).text() == "".join(f"chunk {i} " for i in range(30))
+    await same_as_snapshot(editor, session)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_cancel_takes_less_than_a_second(bench: Bench, agent: str) -> None:
+    editor = await bench.editor()
+    session = await prompt(editor, agent, "#fake slow 200")
+    await editor.until(lambda: "chunk 2" in editor.mirror(session).text(), "some text")
+    began = time.monotonic()
+    await editor.request("agentls/session/cancel", {"sessionId": session})
+    assert (await ended(editor, session))["reason"] == "cancelled"
+    assert time.monotonic() - began < 1.0
+    again = {"sessionId": session, "text": "#fake text 3"}
+    await editor.request("agentls/session/prompt", again)
+    assert (await ended(editor, session, turns=2))["reason"] == "end_turn"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_an_error_of_the_model_is_shown_in_words(bench: Bench, agent: str) -> None:
+    editor = await bench.editor()
+    session = await prompt(editor, agent, "#fake error 400")
+    end = await ended(editor, session)
+    words = end.get("error", "") + editor.mirror(session).text()
+    assert "scripted failure" in words, words
