@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
+import os
 import time
 from collections.abc import Callable, Coroutine
-from types import TracebackType
 from typing import Any, Self
-
-import anyio
-from anyio.abc import TaskGroup
 
 log = logging.getLogger(__name__)
 
@@ -31,28 +27,25 @@ class TaskOwner:
     """Implements `core.ports.Tasks`: every task ends with it, and none of them ends the others."""
 
     def __init__(self) -> None:
-        self._group: TaskGroup | None = None
+        self._tasks: set[asyncio.Task[None]] | None = None
 
     async def __aenter__(self) -> Self:
-        self._group = await anyio.create_task_group().__aenter__()
+        self._tasks = set()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
-        assert self._group is not None
-        group, self._group = self._group, None
-        group.cancel_scope.cancel()
-        return await group.__aexit__(kind, error, trace)
+    async def __aexit__(self, *_: object) -> None:
+        tasks, self._tasks = self._tasks or set(), None
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        if self._group is None:
+        if self._tasks is None:
             work.close()
             return
-        self._group.start_soon(self._guard, work, name, name=name)
+        task = asyncio.get_running_loop().create_task(self._guard(work, name), name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _guard(self, work: Coroutine[Any, Any, None], name: str) -> None:
         try:
@@ -63,4 +56,4 @@ class TaskOwner:
 
 def new_id() -> str:
     """Short enough to type, long enough never to meet again."""
-    return "".join(secrets.choice(_ALPHABET) for _ in range(12))
+    return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in os.urandom(12))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -39,7 +39,10 @@ from agentls.core.transcript import Transcript
 
 PARSER = MarkdownIt("commonmark")
 CALL = ToolCallId("c1")
-TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"))
+TEXT = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r")),
+    st.text("`~a \n"),
+)
 FENCE_PARTS = st.lists(
     st.sampled_from(
         [
@@ -286,6 +289,9 @@ def test_what_is_not_one_code_block_is_left_as_it_is(text: str) -> None:
     assert unfenced(text) == (text, "")
 
 
+@example("- item\ntext\n  ```")
+@example("- ```\ntext")
+@example("> ```\ntext\n```")
 @given(FENCE_PARTS)
 def test_a_code_block_left_open_does_not_swallow_what_comes_next(text: str) -> None:
     told = markdown(said(text or "x"), ev.NoticeShown(Level.WARNING, "the end"))
@@ -311,6 +317,10 @@ def test_nothing_printable_can_steer_a_terminal(text: str) -> None:
         assert not any(ord(c) < 32 and c not in "\n\t" for c in shown)
         assert not any(0x7F <= ord(c) < 0xA0 or 0x202A <= ord(c) <= 0x202E for c in shown)
     assert "\n" not in one_line(text)
+
+
+def test_no_part_of_a_colour_is_left_in_printable_text() -> None:
+    assert printable("a \x1b[1;31mred\x1b[0m\x9b2J word") == "a red2J word"
 
 
 @given(st.text(st.characters(categories=["L", "N", "P", "Zs"])))

@@ -33,10 +33,10 @@ def command(args: Sequence[str]) -> int:
     if sys.stdin.isatty():
         sys.stderr.write(_TERMINAL)
         return USAGE
-    import anyio
+    import asyncio
 
     from agentls import log
     from agentls.app import serve
 
     log.setup(0, to_file=True)
-    return anyio.run(serve)
+    return asyncio.run(serve())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+
 _PIECES_PER_BLOCK = 512
 
 
@@ -9,10 +11,12 @@ class GrowingText:
     """Pieces are gathered, and joined into blocks now and then, so that neither appending nor
     reading the newest part depends on the length of the whole."""
 
-    __slots__ = ("_blocks", "_pieces", "length")
+    __slots__ = ("_blocks", "_ends", "_pieces", "length")
 
     def __init__(self, text: str = "") -> None:
         self._blocks: list[str] = []
+        self._ends: list[int] = []
+        """Where each block ends in the whole."""
         self._pieces: list[str] = [text] if text else []
         self.length = len(text)
 
@@ -22,6 +26,7 @@ class GrowingText:
         self.length += len(piece)
         if len(pieces) >= _PIECES_PER_BLOCK:
             self._blocks.append("".join(pieces))
+            self._ends.append(self.length)
             pieces.clear()
 
     def since(self, start: int) -> str:
@@ -38,6 +43,16 @@ class GrowingText:
                     found.reverse()
                     return "".join(found)[-missing:]
         return str(self)
+
+    def between(self, start: int, end: int) -> str:
+        """A part of the text, at the cost of that part."""
+        settled = self._ends[-1] if self._ends else 0
+        if end > settled:
+            return self.since(start)[: max(0, end - start)]
+        first = bisect_right(self._ends, start)
+        last = bisect_left(self._ends, end)
+        offset = self._ends[first - 1] if first else 0
+        return "".join(self._blocks[first : last + 1])[start - offset : end - offset]
 
     def __str__(self) -> str:
         if self._pieces:

@@ -89,9 +89,10 @@ def entry(value: transcript.Entry) -> p.Entry:
     return _ENTRIES[type(value)](value)
 
 
-def _message(value: transcript.Message) -> p.Entry:
+def message(value: transcript.Message, text: str) -> p.Entry:
+    """A message with as much of its text as is told now."""
     return p.MessageEntry(
-        id=value.id, at=value.at, turn=value.turn, role=value.role.value, text=str(value.text)
+        id=value.id, at=value.at, turn=value.turn, role=value.role.value, text=text
     )
 
 
@@ -175,7 +176,7 @@ def _other(value: transcript.Other) -> p.Entry:
 
 
 _ENTRIES: dict[type, Callable[[Any], p.Entry]] = {
-    transcript.Message: _message,
+    transcript.Message: lambda value: message(value, str(value.text)),
     transcript.Attachment: _attachment,
     transcript.ToolCall: _tool_call,
     transcript.Plan: _plan,

@@ -19,27 +19,23 @@ from . import protocol as p
 
 TEXT_INTERVAL = 0.030
 """Seconds between batches that only bring more text."""
-OTHER_INTERVAL = 0.017
-"""Seconds between batches otherwise: at most 60 a second."""
+OTHER_INTERVAL = 0.018
+"""Seconds between batches otherwise: with the burst, at most 60 a second."""
+BURST = 0.050
+"""How far ahead of its pace a session may be that was quiet: the first batches go out at once."""
 BACKLOG_LIMIT = 256 * 1024
 """Bytes the editor has not read yet, past which nothing is sent until it has."""
+BATCH_LIMIT = 256 * 1024
+"""Characters in one batch, roughly; the rest goes on in the next."""
+_ENTRY_SIZE = 256
+"""What an entry takes beside its text."""
 _RETRY = 0.050
 
 
 class Feed:
     """What one session still has to tell."""
 
-    __slots__ = (
-        "changed",
-        "head",
-        "last",
-        "seq",
-        "session",
-        "text_sent",
-        "timer",
-        "told",
-        "urgent",
-    )
+    __slots__ = ("changed", "due", "head", "seq", "session", "text_sent", "timer", "told", "urgent")
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -49,11 +45,16 @@ class Feed:
         self.changed: dict[str, Entry] = {}
         """Entries it knows of that have changed since."""
         self.text_sent: dict[str, int] = {}
-        """For messages that may still grow: how much of the text the editor has."""
+        """For messages that may still grow, or were too long: how much of it the editor has."""
         self.head = True
-        self.last = float("-inf")
+        self.due = float("-inf")
+        """When the next batch may go out."""
         self.timer: Timer | None = None
         self.urgent = False
+
+    @property
+    def behind(self) -> bool:
+        return bool(self.changed or self.head or self.told < len(self.session.transcript.entries))
 
 
 class Publisher:
@@ -96,62 +97,96 @@ class Publisher:
             self._schedule(feed, OTHER_INTERVAL)
 
     def snapshot(self, session: Session, last: int | None) -> p.SnapshotResult:
-        """Everything, and the editor is up to date: what it is told next comes after this."""
+        """The session as it is. Very long messages begin here and go on in the next batches."""
         feed = self._feeds.get(session.id)
         if feed is None:
             feed = self._feeds[session.id] = Feed(session)
-        self._mark_told(feed)
         entries = session.transcript.entries
+        feed.changed.clear()
+        feed.text_sent.clear()
+        feed.head = False
+        feed.told = len(entries)
+        shown = [self._entry(feed, e, BATCH_LIMIT) for e in (entries[-last:] if last else entries)]
+        self._tidy(feed)
+        if feed.behind and feed.timer is None:
+            self._schedule(feed, TEXT_INTERVAL)
         return p.SnapshotResult(
-            seq=feed.seq,
-            session=convert.head(session),
-            entries=[convert.entry(e) for e in (entries[-last:] if last else entries)],
-            total=len(entries),
+            seq=feed.seq, session=convert.head(session), entries=shown, total=len(entries)
         )
 
     def _schedule(self, feed: Feed, interval: float) -> None:
-        wait = feed.last + interval - self._monotonic()
+        now = self._monotonic()
+        due = max(feed.due, now - BURST)
         # Never within the call that changed the session: neighbours belong in the same batch.
-        feed.timer = self._clock.later(max(0.0, wait), lambda: self._flush(feed))
+        feed.timer = self._clock.later(max(0.0, due - now), lambda: self._flush(feed, interval))
 
-    def _flush(self, feed: Feed) -> None:
+    def _flush(self, feed: Feed, interval: float) -> None:
         if self._backlog() > BACKLOG_LIMIT:
-            feed.timer = self._clock.later(_RETRY, lambda: self._flush(feed))
+            feed.timer = self._clock.later(_RETRY, lambda: self._flush(feed, interval))
             return
         feed.timer = None
         feed.urgent = False
         changes = self._changes(feed)
         if changes:
             feed.seq += 1
-            feed.last = self._monotonic()
+            feed.due = max(feed.due, self._monotonic() - BURST) + interval
             self._send(p.DidChangeParams(session_id=feed.session.id, seq=feed.seq, changes=changes))
+        if feed.behind:
+            self._schedule(feed, OTHER_INTERVAL)
 
     def _changes(self, feed: Feed) -> list[p.Change]:
-        entries = feed.session.transcript.entries
+        """As much of what is new as one batch takes: first what changed, then what was added."""
         changes: list[p.Change] = []
-        for id, entry in feed.changed.items():
-            sent = feed.text_sent.get(id)
-            if sent is not None and isinstance(entry, Message):
-                changes.append(p.TextAppended(entry_id=id, text=entry.text.since(sent)))
-            elif int(id[1:]) <= feed.told:
+        room = BATCH_LIMIT
+        for id, entry in list(feed.changed.items()):
+            if room <= 0:
+                break
+            if int(id[1:]) > feed.told:
+                del feed.changed[id]  # it is new: it comes whole, below
+            elif isinstance(entry, Message):
+                room -= self._more_text(feed, entry, room, changes)
+            else:
+                del feed.changed[id]
                 changes.append(p.EntryChanged(entry=convert.entry(entry)))
-        changes += [
-            p.EntryChanged(entry=convert.entry(entries[i])) for i in range(feed.told, len(entries))
-        ]
-        if feed.head:
+                room -= _ENTRY_SIZE
+        entries = feed.session.transcript.entries
+        while room > 0 and feed.told < len(entries):
+            entry = entries[feed.told]
+            feed.told += 1
+            changes.append(p.EntryChanged(entry=self._entry(feed, entry, room)))
+            room -= _ENTRY_SIZE + (entry.text.length if isinstance(entry, Message) else 0)
+        if room > 0 and feed.head:
+            feed.head = False
             changes.append(p.HeadChanged(session=convert.head(feed.session)))
-        self._mark_told(feed)
+        self._tidy(feed)
         return changes
 
-    def _mark_told(self, feed: Feed) -> None:
+    def _entry(self, feed: Feed, entry: Entry, room: int) -> p.Entry:
+        if not isinstance(entry, Message):
+            return convert.entry(entry)
+        end = min(entry.text.length, room)
+        feed.text_sent[entry.id] = end
+        if end < entry.text.length:
+            feed.changed[entry.id] = entry
+        return convert.message(entry, entry.text.between(0, end))
+
+    def _more_text(self, feed: Feed, entry: Message, room: int, changes: list[p.Change]) -> int:
+        sent = feed.text_sent.get(entry.id, entry.text.length)
+        end = min(entry.text.length, sent + room)
+        if end > sent:
+            text = entry.text.between(sent, end)
+            changes.append(p.TextAppended(entry_id=entry.id, text=text))
+        feed.text_sent[entry.id] = end
+        if end == entry.text.length:
+            del feed.changed[entry.id]
+        return end - sent
+
+    def _tidy(self, feed: Feed) -> None:
+        """Forget how much was sent of messages that are complete: only the last one grows."""
         entries = feed.session.transcript.entries
-        feed.changed.clear()
-        feed.head = False
-        feed.told = len(entries)
-        feed.text_sent.clear()
-        # Text is only ever added to the last entry.
-        if entries and isinstance(entries[-1], Message):
-            feed.text_sent[entries[-1].id] = entries[-1].text.length
+        last = entries[-1].id if entries else ""
+        for id in [id for id in feed.text_sent if id != last and id not in feed.changed]:
+            del feed.text_sent[id]
 
 
 _HEAD_EVENTS: tuple[type[Any], ...] = (
