@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+
 from fakes.bench import Bench
 from fakes.conversation import ended, prompt, same_as_snapshot
 from fakes.leftovers import nothing_left

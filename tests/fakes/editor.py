@@ -36,6 +36,14 @@ class SessionMirror:
         self.head: Json = {}
         self.entries: dict[str, Json] = {}
 
+    @classmethod
+    def of(cls, snapshot: Json) -> SessionMirror:
+        mirror = cls()
+        mirror.seq = snapshot["seq"]
+        mirror.head = snapshot["session"]
+        mirror.entries = {e["id"]: dict(e) for e in snapshot["entries"]}
+        return mirror
+
     def apply(self, params: Json) -> None:
         assert params["seq"] == self.seq + 1, f"gap: {self.seq} then {params['seq']}"
         self.seq = params["seq"]
@@ -65,6 +73,7 @@ class Editor:
         """What to answer to requests of the server, by method, from the message; null otherwise."""
         self.batches = 0
         self._next = 0
+        self._snapshots: dict[int, str] = {}
         self._pending: dict[Any, asyncio.Future[Any]] = {}
         self._news = asyncio.Condition()
         self._reading = asyncio.Event()
@@ -127,6 +136,12 @@ class Editor:
         self._pending[self._next] = future
         self.send({"jsonrpc": "2.0", "id": self._next, "method": method, "params": params, **raw})
         return await asyncio.wait_for(future, PATIENCE)
+
+    async def snapshot(self, session: str) -> Json:
+        """Read a session anew: the mirror is what the snapshot says, and goes on from there."""
+        self._snapshots[self._next + 1] = session
+        result = await self.request("agentls/session/snapshot", {"sessionId": session})
+        return dict(result)
 
     async def command(self, command: str, *arguments: Any) -> Any:
         return await self.request(
@@ -218,6 +233,8 @@ class Editor:
         self.received.append(message)
         method = message.get("method")
         if method is None:
+            if (session := self._snapshots.pop(message.get("id"), None)) and "result" in message:
+                self.sessions[session] = SessionMirror.of(message["result"])
             future = self._pending.pop(message.get("id"), None)
             if future is not None and not future.done():
                 if "error" in message:

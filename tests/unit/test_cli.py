@@ -523,7 +523,8 @@ def _tokens(text: str) -> Iterator[str]:
 
 FRAMES = st.lists(
     st.tuples(
-        st.lists(st.sampled_from(["stays", "stays too"])), st.lists(st.text("xyz", min_size=1))
+        st.lists(st.sampled_from(["stays", "stays too"])),
+        st.lists(st.text("xyz", min_size=1, max_size=30)),
     ),
     max_size=8,
 )

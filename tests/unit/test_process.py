@@ -14,6 +14,7 @@ import pytest
 from agentls.agent import process as module
 from agentls.agent.process import AgentProcess
 from agentls.core.errors import AgentStartFailed
+from fakes.processes import gone, until_gone
 
 SECONDS = 10.0
 PATIENCE = 0.25
@@ -37,9 +38,8 @@ def child(*closed):
 class Run:
     """A process and what it said."""
 
-    process: AgentProcess
-
     def __init__(self) -> None:
+        self.process = AgentProcess(self.on_data, self.on_stderr, self.on_exit)
         self.out = b""
         self.err: list[str] = []
         self.exits = 0
@@ -79,13 +79,10 @@ class Run:
 @asynccontextmanager
 async def running(script: str, tmp_path: Path) -> AsyncIterator[Run]:
     run = Run()
-    run.process = await AgentProcess.start(
+    await run.process.start(
         [sys.executable, "-S", "-E", "-c", PRELUDE + script],
         cwd=str(tmp_path),
         env={**os.environ, "MARK": "yes"},
-        on_data=run.on_data,
-        on_stderr=run.on_stderr,
-        on_exit=run.on_exit,
     )
     try:
         yield run
@@ -97,22 +94,6 @@ async def running(script: str, tmp_path: Path) -> AsyncIterator[Run]:
             await asyncio.sleep(0)
         assert run.exits == 1
         assert gone(run.process.pid)
-
-
-def gone(pid: int) -> bool:
-    """A zombie that nobody has fetched yet counts as gone."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-    return stat.rpartition(")")[2].split()[0] in {"Z", "X"}
-
-
-async def until_gone(pid: int) -> None:
-    """There is nothing to wait on for a process that is not our child, but time."""
-    async with asyncio.timeout(SECONDS):
-        while not gone(pid):  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
 
 
 # -- what it says
@@ -304,15 +285,7 @@ async def test_one_that_does_not_read_its_input_is_ended(
 
 
 async def start(*command: str, cwd: str) -> None:
-    run = Run()
-    await AgentProcess.start(
-        command,
-        cwd=cwd,
-        env={},
-        on_data=run.on_data,
-        on_stderr=run.on_stderr,
-        on_exit=run.on_exit,
-    )
+    await Run().process.start(command, cwd=cwd, env={})
 
 
 async def test_a_program_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from agentls.core import events as ev
 from agentls.core.asks import Asks
 from agentls.core.model import (
@@ -25,8 +28,6 @@ from agentls.editor import protocol as p
 from agentls.editor.publisher import Publisher
 from fakes.core import FakeClock, text
 from fakes.editor import SessionMirror
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 ALLOW = Option("once", "Allow", "allow_once")
 

@@ -532,7 +532,7 @@ class Play:
         if state is State.IDLE:
             assert not transcript.queue, "a prompt waits for nothing"
             assert session.agent is not None
-        assert self.core.clock.waiting() <= transcript.turn_running
+        assert self.core.clock.waiting() <= transcript.turn_running + len(pending)
         for number, event in enumerate(self.turns):
             assert isinstance(event, ev.TurnEnded if number % 2 else ev.TurnStarted)
             assert event.turn == number // 2 + 1

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from agentls.agent.catalog import AgentSpec
 from agentls.agent.connection import Connection
 from agentls.agent.replay import Action, outline
@@ -235,9 +236,11 @@ async def test_a_recorded_conversation_becomes_a_transcript_with_nothing_lost(
 ) -> None:
     for kind, role in (("agent_message_chunk", "agent"), ("agent_thought_chunk", "thought")):
         said = "".join(replayed.said(kind).values())
-        shown = everything(
-            replayed, lambda e: str(e.text) if isinstance(e, Message) and e.role == role else None
-        )
+        shown = [
+            str(e.text)
+            for e in everything(replayed, lambda e: e if isinstance(e, Message) else None)
+            if e.role == role
+        ]
         assert sorted(said) == sorted("".join(shown)), f"{role} text differs"
         for text in replayed.said(kind).values():
             assert text in "".join(shown) or len(replayed.all) > 1, "text is out of order"

@@ -108,15 +108,13 @@ class Connection:
                 f"{self.spec.title} is not installed: there is no program {self.spec.command[0]}.",
                 hint=f"Install it with: {self.spec.install}" if self.spec.install else "",
             )
-        self._process = await AgentProcess.start(
-            (found, *self.spec.command[1:]),
-            cwd=self.spec.cwd or cwd,
-            env={**os.environ, **self.spec.env},
-            on_data=self._data,
-            on_stderr=lambda line: self.ring.add("stderr", line.encode(), time.monotonic()),
-            on_exit=self._gone,
-        )
+        self._process = AgentProcess(self._data, self._stderr, self._gone)
         try:
+            await self._process.start(
+                (found, *self.spec.command[1:]),
+                cwd=self.spec.cwd or cwd,
+                env={**os.environ, **self.spec.env},
+            )
             result = await self._call(
                 "initialize",
                 {
@@ -230,27 +228,33 @@ class Connection:
             return setup
 
         before = self._sinks.get(id)
+
+        def give_back() -> None:
+            if before is not None:
+                self._sinks[id] = before
+            else:
+                self._sinks.pop(id, None)
+
         if id:
             self._bind(id, sink)  # it is named already: its history may come before the answer
         self._opening += 1
         seconds = self._timeout * (_REPLAY_PATIENCE if id else 1)
         try:
-            return await self._wait(method, params, seconds, bind)
-        except AgentError:
-            if before is not None:
-                self._sinks[id] = before
-            elif id:
-                self._sinks.pop(id, None)
-            raise
+            return await self._wait(method, params, seconds, bind, give_back)
         finally:
             self._opening -= 1
             if not self._opening:
                 self._drop_parked()
 
     async def _wait(
-        self, method: str, params: Any, seconds: float, finish: Callable[[Any], _T]
+        self,
+        method: str,
+        params: Any,
+        seconds: float,
+        finish: Callable[[Any], _T],
+        fail: Callable[[], None] = lambda: None,
     ) -> _T:
-        """Send a request and wait. `finish` runs in wire order, before the next message."""
+        """Send a request and wait. `finish` or `fail` runs before the next message does."""
         future: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
 
         def answered(result: Any, error: RpcError | None) -> None:
@@ -261,6 +265,7 @@ class Connection:
                     raise self._error(method, error)
                 future.set_result(finish(result))
             except AgentError as failure:
+                fail()
                 future.set_exception(failure)
 
         number = self._peer.call(method, params, answered)
@@ -268,6 +273,7 @@ class Connection:
             return await asyncio.wait_for(future, seconds)
         except TimeoutError:
             self._peer.drop(number)
+            fail()
             words = self._last_words()
             raise AgentTimedOut(
                 f"{self.spec.title} did not answer {method} within {seconds:g} seconds{words}.",
@@ -305,6 +311,9 @@ class Connection:
     def _data(self, data: bytes) -> None:
         self._read_at = time.monotonic()
         self._lines.feed(data)
+
+    def _stderr(self, line: str) -> None:
+        self.ring.add("stderr", line.encode(), time.monotonic())
 
     def _line(self, line: bytes) -> None:
         self.ring.add("in", line, self._read_at)

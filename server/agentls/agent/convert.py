@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from ..core import events as ev
@@ -401,16 +402,30 @@ def turn_usage(raw: Any) -> Usage | None:
 
 
 def error_words(message: str, data: Any) -> str:
-    """What an agent's error says to a person: the useful text is in any of three places."""
+    """What an agent's error says to a person: the useful text may be in any of four places."""
+    message = _inner_message(message.strip()) or "unknown error"
     details = ""
     if isinstance(data, dict):
         details = next((str(data[k]) for k in ("details", "message", "error") if data.get(k)), "")
     elif isinstance(data, str):
         details = data
-    message = message.strip() or "unknown error"
+    details = _inner_message(details)
     if not details or details in message:
         return message
     return details if message.lower() == "internal error" else f"{message}: {details}"
+
+
+def _inner_message(text: str) -> str:
+    """Some agents pass on the JSON that their model's server answered."""
+    if not text.startswith("{"):
+        return text
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return text
+    while isinstance(value, dict):
+        value = value.get("message") or value.get("error")
+    return value if isinstance(value, str) else text
 
 
 def _dict(value: Any) -> Json:

@@ -51,33 +51,18 @@ class AgentProcess(asyncio.SubprocessProtocol):
         self.deaf = False
         """It does not read what we send."""
 
-    @classmethod
-    async def start(
-        cls,
-        command: Sequence[str],
-        *,
-        cwd: str,
-        env: Mapping[str, str],
-        on_data: Callable[[bytes], None],
-        on_stderr: Callable[[str], None],
-        on_exit: Callable[[], None],
-    ) -> AgentProcess:
+    async def start(self, command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> None:
         if not Path(cwd).is_dir():
             raise AgentStartFailed(f"The folder {cwd} does not exist.", hint="Choose another one.")
-        process = cls(on_data, on_stderr, on_exit)
         loop = asyncio.get_running_loop()
         try:
-            transport, _ = await loop.subprocess_exec(
-                lambda: process, *command, cwd=cwd, env=dict(env), start_new_session=True
+            await loop.subprocess_exec(
+                lambda: self, *command, cwd=cwd, env=dict(env), start_new_session=True
             )
         except OSError as error:
             raise AgentStartFailed(
                 f"{command[0]} could not be started: {error.strerror}."
             ) from None
-        process._transport = transport
-        process.pid = transport.get_pid()
-        process._stdin = cast("asyncio.WriteTransport", transport.get_pipe_transport(0))
-        return process
 
     @property
     def over(self) -> bool:
@@ -114,9 +99,10 @@ class AgentProcess(asyncio.SubprocessProtocol):
 
     async def stop(self, patience: float = 2.0) -> None:
         """Walk down the ladder until the process and all of its group are gone."""
+        if self._transport is None or self._stdin is None:
+            return  # it never started
         try:
-            if self._stdin is not None:
-                self._stdin.close()
+            self._stdin.close()
             if not await self._gone(patience):
                 self._signal(signal.SIGTERM)
                 if not await self._gone(patience):
@@ -125,8 +111,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
             await self._end_group()
         finally:
             self._signal(signal.SIGKILL)  # who is left, also when the waiting was cut short
-            if self._transport is not None:
-                self._transport.close()
+            self._transport.close()
 
     async def _gone(self, seconds: float) -> bool:
         with suppress(TimeoutError):
@@ -148,10 +133,17 @@ class AgentProcess(asyncio.SubprocessProtocol):
         return False
 
     def _signal(self, number: signal.Signals) -> None:
+        assert self.pid > 0, "the group 0 would be our own"
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
     # -- asyncio.SubprocessProtocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # Here and not in `start`: a quick program speaks, and wants an answer, before that is done.
+        self._transport = cast("asyncio.SubprocessTransport", transport)
+        self._stdin = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0))
+        self.pid = self._transport.get_pid()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if self.over:

@@ -18,7 +18,8 @@ COMMANDS = {
     "record": "record",
     "replay": "replay",
     "agents": "agents",
-    "demo-agent": "demo",
+    "demo": "demo",
+    "demo-agent": "demo_agent",
 }
 """What a person types, and the module that does it with `command(args)`."""
 SERVER_FLAGS = ("--stdio", "--clientProcessId")

@@ -10,6 +10,7 @@ from typing import Any
 
 from agentls.agent.catalog import AgentSpec, Catalog, program, user_file_path
 
+_NARROW = 72
 _ABOUT = "List the agents that agentls knows: the built-in ones and those of your agents.toml."
 
 
@@ -63,28 +64,30 @@ def _print_lines(catalog: Catalog) -> None:
 
 def _print_table(catalog: Catalog) -> None:
     from rich.console import Console
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
     console = Console(highlight=False)
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    table.add_column("", width=1)
-    table.add_column("name", no_wrap=True)
-    table.add_column("title")
-    table.add_column("how to install it", overflow="fold")
+    narrow = console.width < _NARROW
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     default = catalog.default(None).name
     for spec in catalog:
         there = Catalog.installed(spec)
-        table.add_row(
-            Text("✓", "green") if there else Text("·", "dim"),
-            Text(spec.name, "bold" if there else "dim"),
-            Text(spec.title, "" if there else "dim"),
-            Text(_beside(spec, default) if there else _how(spec), "dim"),
-        )
-    console.print(table)
-    console.print(
-        Text('\nTalk to one with: agentls run --agent NAME "Your question"', "dim"), soft_wrap=True
-    )
+        mark = Text("✓ ", "green") if there else Text("· ", "dim")
+        name = Text.assemble(mark, (spec.name, "bold" if there else "dim"))
+        title = Text(spec.title, "" if there else "dim")
+        how = Text(_beside(spec, default) if there else _how(spec), "dim")
+        if narrow:
+            console.print(Text.assemble(name, "  ", title), Padding(how, (0, 0, 0, 4)))
+        else:
+            table.add_row(name, title, how)
+    if not narrow:
+        console.print(table)
+    console.print(Text('\nTalk to one with: agentls run --agent NAME "Your question"', "dim"))
 
 
 def _beside(spec: AgentSpec, default: str) -> str:

@@ -1,16 +1,19 @@
-"""`agentls demo-agent`: the agent that needs no account and no network, on stdin and stdout."""
+"""`agentls demo`: the demo agent at work in a copy of a small sample project."""
 
 from __future__ import annotations
 
+import sys
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 _HELP = """\
-usage: agentls demo-agent
+usage: agentls demo
 
-An ACP agent on stdin and stdout for trying things out: it reads a file, proposes an edit and runs a
-command, all for real. A program talks to it; to talk to it yourself:
-  agentls run --agent demo "Tour this project"
+Shows what agentls does, without an account and without a network: the demo agent reads, mends and
+tests a copy of a small project. In a terminal it asks you; without one, everything is allowed.
 """
+_PROMPT = "Tour this project"
 
 
 def command(args: Sequence[str]) -> int:
@@ -20,7 +23,21 @@ def command(args: Sequence[str]) -> int:
     if args:
         from .help import usage_error
 
-        return usage_error("demo-agent takes no arguments.")
-    from agentls.demo.agent import main
+        return usage_error("demo takes no arguments.")
+    from agentls.demo.sample_project import copy_sample
 
-    return main()
+    from .run import command as run
+
+    with tempfile.TemporaryDirectory(prefix="agentls-demo-") as folder:
+        project = Path(folder) / "sample"
+        copy_sample(project)
+        before = (project / "greet.py").read_text()
+        asks = sys.stdin.isatty() and sys.stdout.isatty()
+        how = "you are asked before anything happens" if asks else "everything it asks is allowed"
+        print(f"The demo agent works in a copy of a sample project; {how}.\n", flush=True)
+        answer = "ask" if asks else "allow"
+        code = run(["--agent", "demo", "--cwd", str(project), "--answer", answer, _PROMPT])
+        changed = (project / "greet.py").read_text() != before
+        print(f"\ngreet.py {'was mended' if changed else 'is as it was'}; the copy is gone now.")
+        print('Next: agentls agents, then agentls run --agent NAME "your prompt".')
+    return code

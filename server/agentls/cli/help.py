@@ -20,6 +20,8 @@ Commands
   agentls [serve]      the language server on stdin and stdout; an editor starts it
   agentls run          talk to an agent in this terminal
                          agentls run --agent claude "Why does test_login fail?"
+  agentls demo         see it work in a sample project, without an account or a network
+                         agentls demo
   agentls agents       which agents there are, which are installed, how to install the others
                          agentls agents
   agentls record       like run, and keep what was said between agentls and the agent

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from agentls import log
 from agentls.core.errors import AgentlsError
 
-from . import pipe_closed
 from .answers import ASK
 from .codes import DONE, FAILED, INTERRUPTED, STOPPED_EARLY, USAGE
 from .help import usage_error
@@ -50,13 +49,10 @@ async def _hold(options: Options) -> int:
     view, person = _audience(options)
     try:
         async with running(Settings()) as app:
-            try:
-                return await _converse(app, options, view, person)
-            except AgentlsError as error:
-                view.error(str(error))
-                return USAGE
-            except BrokenPipeError:
-                return pipe_closed()
+            return await _converse(app, options, view, person)
+    except AgentlsError as error:
+        view.error(str(error))
+        return USAGE
     finally:
         if person is not None:
             person.leave()
