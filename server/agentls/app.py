@@ -8,15 +8,18 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from . import __version__
 from .agent.agents import Agents
 from .agent.catalog import Catalog, user_file_path
 from .core.asks import Asks
+from .core.decisions import Decisions
+from .core.policy.gate import SessionPolicy
 from .core.sessions import Sessions
 from .core.settings import Settings
 from .runtime import LoopClock, TaskOwner, new_id
+from .storage.paths import config_folder, protected_places, resolve, state_folder
+from .storage.rules import RuleBook
 
 
 class App:
@@ -28,6 +31,8 @@ class App:
         self.tasks = tasks
         self.clock = LoopClock()
         self.asks = Asks()
+        self._books: dict[str, RuleBook] = {}
+        self._protected = protected_places(os.environ)
         self.agents = Agents(
             catalog,
             tasks,
@@ -42,6 +47,21 @@ class App:
             tasks,
             new_id,
             cancel_grace=settings.cancel_grace,
+            ask_timeout=settings.ask_timeout,
+            policy=self.policy,
+        )
+        self.decisions = Decisions(self.sessions, self.asks)
+
+    def book(self, root: str) -> RuleBook:
+        """The rules that hold in a folder."""
+        book = self._books.get(root)
+        if book is None:
+            book = self._books[root] = RuleBook(config_folder(os.environ), (root,))
+        return book
+
+    def policy(self, agent: str, root: str) -> SessionPolicy:
+        return SessionPolicy(
+            agent, root, book=self.book(root), resolve=resolve, protected=self._protected
         )
 
 
@@ -70,12 +90,6 @@ async def running(settings: Settings) -> AsyncIterator[App]:
         yield build(settings)
 
 
-def state_folder() -> Path:
-    from platformdirs import user_state_path
-
-    return user_state_path("agentls")
-
-
 async def serve() -> int:
     """The language server on stdin and stdout."""
     # The types of LSP are thousands of objects that live for ever: collecting garbage while they
@@ -87,7 +101,7 @@ async def serve() -> int:
     gc.set_threshold(700)
 
     async with building() as build:
-        server = EditorServer(__version__, build, state_folder())
+        server = EditorServer(__version__, build, state_folder(os.environ))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, server.stop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import os
@@ -30,11 +31,19 @@ def client_factory() -> LanguageClient:
     """pytest-lsp's client, which answers asks like a person who clicks the first `allow`."""
     client = make_test_lsp_client()
     client.questions = []
+    client.clicks = True
+    client.refreshed = 0
 
     @client.feature(lsp.WINDOW_SHOW_MESSAGE_REQUEST)
     def ask(params: lsp.ShowMessageRequestParams) -> lsp.MessageActionItem | None:
         client.questions.append(params)
+        if not client.clicks:
+            return None  # dismissed
         return next((a for a in params.actions or [] if a.title.startswith("Allow")), None)
+
+    @client.feature(lsp.WORKSPACE_CODE_LENS_REFRESH)
+    def refresh(*_: object) -> None:
+        client.refreshed += 1
 
     return client
 
@@ -67,6 +76,7 @@ async def client(
         "workspaceFolders": [{"uri": root.as_uri(), "name": "ws"}],
     }
     structured = converters.get_converter().structure(params, lsp.InitializeParams)
+    lsp_client.root = str(root)
     await lsp_client.initialize_session(structured)
     yield
     await lsp_client.shutdown_session()
@@ -96,23 +106,79 @@ async def test_a_prompt_by_command_runs_a_turn_in_any_editor(client: LanguageCli
     assert "word1 word2 word3" in await turn_over(client, started["sessionId"])
 
 
-async def test_an_ask_reaches_an_editor_without_plugin_as_a_message(client: LanguageClient) -> None:
-    started = await run(
-        client, "agentls.session.prompt", {"agent": "demo", "text": "/run echo done"}
-    )
-    window = client.capabilities.window
-    if window is None or window.show_message is None:
-        listed = await _asks(client)
-        await run(
-            client,
-            "agentls.ask.decide",
-            {"askId": listed[0]["askId"], "optionId": "reject_once"},
-        )
-        assert "reject_once" in await turn_over(client, started["sessionId"])
+def means(client: LanguageClient) -> set[str]:
+    """By what an editor can show and answer an ask, as it declared."""
+    window, document = client.capabilities.window, client.capabilities.text_document
+    found = {"command"}
+    if window and window.show_message:
+        found.add("message")
+    if document and document.code_action:
+        found.add("code action")
+    if document and document.code_lens:
+        found.add("code lens")
+    return found
+
+
+@pytest.mark.parametrize("by", ["message", "code action", "code lens", "command"])
+async def test_an_ask_shows_up_and_is_answered_by_every_means_an_editor_has(
+    client: LanguageClient, by: str
+) -> None:
+    if by not in means(client):
         return
+    root = Path(client.root)
+    (root / "greeting.txt").write_text("one\nhello\n")
+    client.questions.clear()
+    client.clicks = by == "message"
+    started = await run(
+        client,
+        "agentls.session.prompt",
+        {"agent": "demo", "text": "/edit greeting.txt hello goodbye"},
+    )
+    if by != "message":
+        (ask,) = await _asks(client)
+        uri = (root / "greeting.txt").as_uri()
+        await _answer(client, by, ask["askId"], uri)
     markdown = await turn_over(client, started["sessionId"])
-    assert "allow_once, by you, in a message" in markdown
-    assert len(client.questions) == 1
+    assert "allow_once, by you" in markdown
+    assert (root / "greeting.txt").read_text() == "one\ngoodbye\n"
+    if "message" in means(client):
+        assert len(client.questions) == 1
+    shown = client.diagnostics.get((root / "greeting.txt").as_uri())
+    assert shown is not None, "a diagnostic came"
+    assert len(shown) == 0, "and went"
+
+
+async def _answer(client: LanguageClient, by: str, ask: str, uri: str) -> None:
+    if by == "command":
+        answer = {"askId": ask, "verdict": "allow"}
+        assert (await run(client, "agentls.ask.decide", answer))["settled"]
+        return
+    document = lsp.TextDocumentIdentifier(uri=uri)
+    if by == "code lens":
+        params = lsp.CodeLensParams(text_document=document)
+        commands = [lens.command for lens in await client.text_document_code_lens_async(params)]
+    else:
+        where = lsp.Range(start=lsp.Position(1, 0), end=lsp.Position(1, 0))
+        found = await client.text_document_code_action_async(
+            lsp.CodeActionParams(
+                text_document=document,
+                range=where,
+                context=lsp.CodeActionContext(diagnostics=client.diagnostics[uri]),
+            )
+        )
+        commands = [_command(action) for action in found]
+    allow = next(c for c in commands if c.arguments[0].get("optionId") == "allow_once")
+    await run(client, allow.command, allow.arguments[0])
+
+
+def _command(action: lsp.CodeAction | lsp.Command) -> lsp.Command:
+    """The client library reads a code action that has a command as if it were that command."""
+    if isinstance(action, lsp.CodeAction):
+        assert action.command is not None
+        return action.command
+    if not action.command.startswith("{"):
+        return action
+    return lsp.Command(**ast.literal_eval(action.command))
 
 
 async def _asks(client: LanguageClient) -> list[Any]:

@@ -22,6 +22,7 @@ CORE_MAY_NOT = {
     "sqlite3",
     "anyio",
 }
+PARSERS = {"tree_sitter", "tree_sitter_bash"}
 LONGEST = 500
 
 
@@ -62,6 +63,8 @@ def problem(importer: str, imported: str) -> str:
             return "" if other == "core" else "core imports nothing of agentls but core"
         if library in CORE_MAY_NOT:
             return "core has no IO and no event loop"
+        if library in PARSERS and importer.startswith("agentls.core.policy."):
+            return ""  # reads text and nothing else
         if library != "msgspec" and library not in sys.stdlib_module_names:
             return "core imports only the standard library and msgspec"
     if library in ONLY_IN and own != ONLY_IN[library]:

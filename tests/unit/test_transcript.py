@@ -454,6 +454,7 @@ SAMPLES: dict[type, ev.Event] = {
     ev.TurnEnded: ev.TurnEnded(1, "end_turn"),
     ev.PromptQueued: ev.PromptQueued(text("q")),
     ev.QueueCleared: ev.QueueCleared(),
+    ev.PolicyChanged: ev.PolicyChanged("trust"),
     ev.StateChanged: ev.StateChanged(State.IDLE),
     ev.TitleChanged: ev.TitleChanged("t"),
     ev.ModesChanged: ev.ModesChanged((), ""),

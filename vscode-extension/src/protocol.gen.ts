@@ -81,6 +81,19 @@ export type SessionState =
   | "failed"
   | "closed";
 
+/** How much a person lets the agent of a session do. */
+export type PolicyMode =
+  | "ask"
+  | "accept_edits"
+  | "read_only"
+  | "trust";
+
+/** Where a rule is remembered. */
+export type RuleScope =
+  | "session"
+  | "project"
+  | "user";
+
 /** A session without its entries: what a list of sessions shows. */
 export interface SessionHead {
   id: string;
@@ -117,6 +130,11 @@ export interface SessionHead {
   queue?: readonly string[];
   /** @default 0 */
   openAsks?: number;
+  /**
+   * How much the agent may do without asking; `trust` must be marked visibly.
+   * @default "ask"
+   */
+  policy?: PolicyMode;
 }
 
 /** One of the answers that the agent offers. */
@@ -131,7 +149,19 @@ export interface AskOption {
 export interface AskDecision {
   optionId: string | null;
   allowed: boolean;
+  /** Who or what decided: "you", a rule and where it stands, "time-out"… */
   by: string;
+  /**
+   * The rule that was made of it.
+   * @default ""
+   */
+  remembered?: string;
+}
+
+/** A rule on offer that would allow the same from now on. */
+export interface AlwaysOffer {
+  id: string;
+  label: string;
 }
 
 /** A place in a file. `line` counts from 1. */
@@ -270,6 +300,18 @@ export interface AskEntry {
   callId: string;
   title: string;
   options: readonly AskOption[];
+  /**
+   * What exactly would happen: the command line, or the paths.
+   * @default ""
+   */
+  shown?: string;
+  /**
+   * Why a person is asked, or which rule decided.
+   * @default ""
+   */
+  why?: string;
+  /** @default [] */
+  always?: readonly AlwaysOffer[];
   /** @default null */
   decision?: AskDecision | null;
 }
@@ -500,6 +542,12 @@ export interface AskItem {
   title: string;
   since: number;
   options: readonly AskOption[];
+  /** @default "" */
+  shown?: string;
+  /** @default "" */
+  why?: string;
+  /** @default [] */
+  always?: readonly AlwaysOffer[];
 }
 
 /** All open asks, oldest first. */
@@ -507,10 +555,31 @@ export interface AskListResult {
   asks: readonly AskItem[];
 }
 
-/** Answer an ask with one of its options. */
+/** Answer an ask: with one of its options, or with a verdict, or with a rule to remember. */
 export interface AskDecideParams {
   askId: string;
-  optionId: string;
+  /** @default "" */
+  optionId?: string;
+  /**
+   * allow or reject: the agent's option of that kind, for once.
+   * @default ""
+   */
+  verdict?: string;
+  /**
+   * The id of one of the offered rules: allow, and remember it.
+   * @default ""
+   */
+  always?: string;
+  /**
+   * Where the rule is remembered.
+   * @default "project"
+   */
+  scope?: RuleScope;
+  /**
+   * With reject: the agent hears it as the next prompt.
+   * @default ""
+   */
+  reason?: string;
 }
 
 /** `settled` is false when somebody else was faster; `message` says so. */
@@ -518,6 +587,114 @@ export interface AskDecideResult {
   settled: boolean;
   /** @default "" */
   message?: string;
+}
+
+/** Answer all open asks alike; those of one session, if one is named. */
+export interface AskDecideAllParams {
+  verdict: string;
+  /** @default "" */
+  sessionId?: string;
+}
+
+/** How many were answered. */
+export interface AskDecideAllResult {
+  settled: number;
+}
+
+/** Names an ask. */
+export interface AskParams {
+  askId: string;
+}
+
+/** The document that was opened. */
+export interface ShownResult {
+  uri: string;
+}
+
+/** How much the agent of a session may do without asking. */
+export interface SetPolicyParams {
+  sessionId: string;
+  policy: PolicyMode;
+}
+
+/** A remembered decision. */
+export interface RuleItem {
+  verdict: string;
+  scope: string;
+  source: string;
+  line: number;
+  /** The rule in a few words. */
+  what: string;
+  /** @default null */
+  kind?: string | null;
+  /** @default null */
+  command?: string | null;
+  /** @default null */
+  path?: string | null;
+  /** @default null */
+  host?: string | null;
+  /** @default null */
+  tool?: string | null;
+  /** @default null */
+  agent?: string | null;
+  /** @default null */
+  project?: string | null;
+}
+
+/** The rules that hold in a folder; the workspace if none is named. */
+export interface RuleListParams {
+  /** @default "" */
+  cwd?: string;
+}
+
+/** The rules, and what is wrong in the files they come from. */
+export interface RuleListResult {
+  rules: readonly RuleItem[];
+  /** @default [] */
+  problems?: readonly string[];
+}
+
+/** A rule: a verdict and any of the conditions, all of which must hold. */
+export interface RuleAddParams {
+  verdict: string;
+  /** @default "project" */
+  scope?: RuleScope;
+  /** @default "" */
+  cwd?: string;
+  /** @default null */
+  kind?: string | null;
+  /** @default null */
+  command?: string | null;
+  /** @default null */
+  path?: string | null;
+  /** @default null */
+  host?: string | null;
+  /** @default null */
+  tool?: string | null;
+  /** @default null */
+  agent?: string | null;
+}
+
+/** What would be decided about a command, or about reading or writing a file. */
+export interface RuleExplainParams {
+  /** @default null */
+  command?: string | null;
+  /** @default null */
+  path?: string | null;
+  /** @default false */
+  write?: boolean;
+  /** @default "" */
+  agent?: string;
+  /** @default "" */
+  cwd?: string;
+}
+
+/** The verdict, and why. */
+export interface RuleExplainResult {
+  verdict: string;
+  why: string;
+  /** @default null */
+  rule?: RuleItem | null;
 }
 
 /** Without an agent the one that ran last; without a path a new file in the state folder. */
@@ -574,6 +751,22 @@ export interface Requests {
   "agentls/ask/list": { params: Nothing; result: AskListResult };
   /** Answer an ask. */
   "agentls/ask/decide": { params: AskDecideParams; result: AskDecideResult };
+  /** Answer all open asks. */
+  "agentls/ask/decideAll": { params: AskDecideAllParams; result: AskDecideAllResult };
+  /** Show what an ask is about. */
+  "agentls/ask/show": { params: AskParams; result: ShownResult };
+  /** Reject an ask and say why. */
+  "agentls/ask/reason": { params: AskParams; result: ShownResult };
+  /** Set what an agent may do without asking. */
+  "agentls/session/setPolicy": { params: SetPolicyParams; result: SessionResult };
+  /** List rules. */
+  "agentls/rule/list": { params: RuleListParams; result: RuleListResult };
+  /** Add a rule. */
+  "agentls/rule/add": { params: RuleAddParams; result: RuleListResult };
+  /** Remove a rule. */
+  "agentls/rule/remove": { params: RuleAddParams; result: RuleListResult };
+  /** Explain what a rule decides. */
+  "agentls/rule/explain": { params: RuleExplainParams; result: RuleExplainResult };
   /** Save a recording of an agent's traffic. */
   "agentls/recording/save": { params: RecordingParams; result: RecordingResult };
 }
@@ -602,6 +795,14 @@ export const methods = {
   sessionExport: "agentls/session/export",
   askList: "agentls/ask/list",
   askDecide: "agentls/ask/decide",
+  askDecideAll: "agentls/ask/decideAll",
+  askShow: "agentls/ask/show",
+  askReason: "agentls/ask/reason",
+  sessionSetPolicy: "agentls/session/setPolicy",
+  ruleList: "agentls/rule/list",
+  ruleAdd: "agentls/rule/add",
+  ruleRemove: "agentls/rule/remove",
+  ruleExplain: "agentls/rule/explain",
   recordingSave: "agentls/recording/save",
   sessionDidChange: "agentls/session/didChange",
 } as const satisfies Record<string, keyof Requests | keyof Notifications>;
@@ -624,6 +825,14 @@ export const commands = {
   sessionExport: "agentls.session.export",
   askList: "agentls.ask.list",
   askDecide: "agentls.ask.decide",
+  askDecideAll: "agentls.ask.decideAll",
+  askShow: "agentls.ask.show",
+  askReason: "agentls.ask.reason",
+  sessionSetPolicy: "agentls.session.setPolicy",
+  ruleList: "agentls.rule.list",
+  ruleAdd: "agentls.rule.add",
+  ruleRemove: "agentls.rule.remove",
+  ruleExplain: "agentls.rule.explain",
   recordingSave: "agentls.recording.save",
 } as const satisfies { readonly [K in keyof typeof methods]?: string };
 
@@ -645,6 +854,14 @@ export const titles = {
   sessionExport: "Export a session as Markdown",
   askList: "List open asks",
   askDecide: "Answer an ask",
+  askDecideAll: "Answer all open asks",
+  askShow: "Show what an ask is about",
+  askReason: "Reject an ask and say why",
+  sessionSetPolicy: "Set what an agent may do without asking",
+  ruleList: "List rules",
+  ruleAdd: "Add a rule",
+  ruleRemove: "Remove a rule",
+  ruleExplain: "Explain what a rule decides",
   recordingSave: "Save a recording of an agent's traffic",
 } as const satisfies Record<keyof typeof commands, string>;
 
@@ -662,6 +879,7 @@ export const defaults: {
   readonly SessionCommand: Defaults<SessionCommand>;
   readonly TokenUsage: Defaults<TokenUsage>;
   readonly SessionHead: Defaults<SessionHead>;
+  readonly AskDecision: Defaults<AskDecision>;
   readonly FileLocation: Defaults<FileLocation>;
   readonly ContentBlock: Defaults<ContentBlock>;
   readonly CommandOutput: Defaults<CommandOutput>;
@@ -677,7 +895,16 @@ export const defaults: {
   readonly PromptResult: Defaults<PromptResult>;
   readonly CancelResult: Defaults<CancelResult>;
   readonly BodyParams: Defaults<BodyParams>;
+  readonly AskItem: Defaults<AskItem>;
+  readonly AskDecideParams: Defaults<AskDecideParams>;
   readonly AskDecideResult: Defaults<AskDecideResult>;
+  readonly AskDecideAllParams: Defaults<AskDecideAllParams>;
+  readonly RuleItem: Defaults<RuleItem>;
+  readonly RuleListParams: Defaults<RuleListParams>;
+  readonly RuleListResult: Defaults<RuleListResult>;
+  readonly RuleAddParams: Defaults<RuleAddParams>;
+  readonly RuleExplainParams: Defaults<RuleExplainParams>;
+  readonly RuleExplainResult: Defaults<RuleExplainResult>;
   readonly RecordingParams: Defaults<RecordingParams>;
 } = {
   Body: { cut: false },
@@ -705,12 +932,14 @@ export const defaults: {
     usage: null,
     queue: [],
     openAsks: 0,
+    policy: "ask",
   },
+  AskDecision: { remembered: "" },
   FileLocation: { line: null },
   ContentBlock: { text: "", uri: "", name: "", mime: "", data: "", raw: null },
   CommandOutput: { ended: false, exitCode: null, signal: "" },
   ToolCallEntry: { name: "", content: [], locations: [], terminals: [] },
-  AskEntry: { decision: null },
+  AskEntry: { shown: "", why: "", always: [], decision: null },
   TurnEndEntry: { error: "", usage: null },
   AgentItem: { install: "", source: "", running: false, version: "" },
   AgentsResult: { problems: [] },
@@ -721,7 +950,33 @@ export const defaults: {
   PromptResult: { queued: false },
   CancelResult: { returned: [] },
   BodyParams: { side: "new" },
+  AskItem: { shown: "", why: "", always: [] },
+  AskDecideParams: { optionId: "", verdict: "", always: "", scope: "project", reason: "" },
   AskDecideResult: { message: "" },
+  AskDecideAllParams: { sessionId: "" },
+  RuleItem: {
+    kind: null,
+    command: null,
+    path: null,
+    host: null,
+    tool: null,
+    agent: null,
+    project: null,
+  },
+  RuleListParams: { cwd: "" },
+  RuleListResult: { problems: [] },
+  RuleAddParams: {
+    scope: "project",
+    cwd: "",
+    kind: null,
+    command: null,
+    path: null,
+    host: null,
+    tool: null,
+    agent: null,
+  },
+  RuleExplainParams: { command: null, path: null, write: false, agent: "", cwd: "" },
+  RuleExplainResult: { rule: null },
   RecordingParams: { agent: "", path: "" },
 };
 
@@ -743,6 +998,11 @@ export interface Settings {
    */
   cancelGrace?: number;
   /**
+   * How long an ask may stay open before it is rejected.
+   * @default 1800
+   */
+  askTimeout?: number;
+  /**
    * The longest message, in bytes, that an agent may send.
    * @default 67108864
    */
@@ -754,5 +1014,6 @@ export const defaultSettings: Defaults<Settings> = {
   agent: "",
   handshakeTimeout: 30,
   cancelGrace: 10,
+  askTimeout: 1800,
   lineLimit: 67108864,
 };

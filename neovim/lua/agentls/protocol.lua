@@ -66,6 +66,19 @@
 ---| "failed"
 ---| "closed"
 
+---How much a person lets the agent of a session do.
+---@alias agentls.PolicyMode
+---| "ask"
+---| "accept_edits"
+---| "read_only"
+---| "trust"
+
+---Where a rule is remembered.
+---@alias agentls.RuleScope
+---| "session"
+---| "project"
+---| "user"
+
 ---A session without its entries: what a list of sessions shows.
 ---@class (exact) agentls.SessionHead
 ---@field id string
@@ -97,6 +110,9 @@
 ---@field queue? string[]
 ---Default: 0
 ---@field openAsks? integer
+---How much the agent may do without asking; `trust` must be marked visibly.
+---Default: "ask"
+---@field policy? agentls.PolicyMode
 
 ---One of the answers that the agent offers.
 ---@class (exact) agentls.AskOption
@@ -109,7 +125,16 @@
 ---@class (exact) agentls.AskDecision
 ---@field optionId string|nil
 ---@field allowed boolean
+---Who or what decided: "you", a rule and where it stands, "time-out"…
 ---@field by string
+---The rule that was made of it.
+---Default: ""
+---@field remembered? string
+
+---A rule on offer that would allow the same from now on.
+---@class (exact) agentls.AlwaysOffer
+---@field id string
+---@field label string
 
 ---A place in a file. `line` counts from 1.
 ---@class (exact) agentls.FileLocation
@@ -228,6 +253,14 @@
 ---@field callId string
 ---@field title string
 ---@field options agentls.AskOption[]
+---What exactly would happen: the command line, or the paths.
+---Default: ""
+---@field shown? string
+---Why a person is asked, or which rule decided.
+---Default: ""
+---@field why? string
+---Default: {}
+---@field always? agentls.AlwaysOffer[]
 ---@field decision? agentls.AskDecision
 
 ---How a turn ended.
@@ -421,21 +454,121 @@
 ---@field title string
 ---@field since number
 ---@field options agentls.AskOption[]
+---Default: ""
+---@field shown? string
+---Default: ""
+---@field why? string
+---Default: {}
+---@field always? agentls.AlwaysOffer[]
 
 ---All open asks, oldest first.
 ---@class (exact) agentls.AskListResult
 ---@field asks agentls.AskItem[]
 
----Answer an ask with one of its options.
+---Answer an ask: with one of its options, or with a verdict, or with a rule to remember.
 ---@class (exact) agentls.AskDecideParams
 ---@field askId string
----@field optionId string
+---Default: ""
+---@field optionId? string
+---allow or reject: the agent's option of that kind, for once.
+---Default: ""
+---@field verdict? string
+---The id of one of the offered rules: allow, and remember it.
+---Default: ""
+---@field always? string
+---Where the rule is remembered.
+---Default: "project"
+---@field scope? agentls.RuleScope
+---With reject: the agent hears it as the next prompt.
+---Default: ""
+---@field reason? string
 
 ---`settled` is false when somebody else was faster; `message` says so.
 ---@class (exact) agentls.AskDecideResult
 ---@field settled boolean
 ---Default: ""
 ---@field message? string
+
+---Answer all open asks alike; those of one session, if one is named.
+---@class (exact) agentls.AskDecideAllParams
+---@field verdict string
+---Default: ""
+---@field sessionId? string
+
+---How many were answered.
+---@class (exact) agentls.AskDecideAllResult
+---@field settled integer
+
+---Names an ask.
+---@class (exact) agentls.AskParams
+---@field askId string
+
+---The document that was opened.
+---@class (exact) agentls.ShownResult
+---@field uri string
+
+---How much the agent of a session may do without asking.
+---@class (exact) agentls.SetPolicyParams
+---@field sessionId string
+---@field policy agentls.PolicyMode
+
+---A remembered decision.
+---@class (exact) agentls.RuleItem
+---@field verdict string
+---@field scope string
+---@field source string
+---@field line integer
+---The rule in a few words.
+---@field what string
+---@field kind? string
+---@field command? string
+---@field path? string
+---@field host? string
+---@field tool? string
+---@field agent? string
+---@field project? string
+
+---The rules that hold in a folder; the workspace if none is named.
+---@class (exact) agentls.RuleListParams
+---Default: ""
+---@field cwd? string
+
+---The rules, and what is wrong in the files they come from.
+---@class (exact) agentls.RuleListResult
+---@field rules agentls.RuleItem[]
+---Default: {}
+---@field problems? string[]
+
+---A rule: a verdict and any of the conditions, all of which must hold.
+---@class (exact) agentls.RuleAddParams
+---@field verdict string
+---Default: "project"
+---@field scope? agentls.RuleScope
+---Default: ""
+---@field cwd? string
+---@field kind? string
+---@field command? string
+---@field path? string
+---@field host? string
+---@field tool? string
+---@field agent? string
+
+---What would be decided about a command, or about reading or writing a file.
+---@class (exact) agentls.RuleExplainParams
+---@field command? string
+---@field path? string
+---Default: false
+---@field write? boolean
+---Default: ""
+---@field agent? string
+---Default: ""
+---@field cwd? string
+
+---The verdict, and why.
+---@class (exact) agentls.RuleExplainResult
+---@field verdict string
+---@field why string
+---@field rule? agentls.RuleItem
 
 ---Without an agent the one that ran last; without a path a new file in the state folder.
 ---@class (exact) agentls.RecordingParams
@@ -465,6 +598,9 @@
 ---How long an agent may take to stop a turn before the session is given up.
 ---Default: 10
 ---@field cancelGrace? number
+---How long an ask may stay open before it is rejected.
+---Default: 1800
+---@field askTimeout? number
 ---The longest message, in bytes, that an agent may send.
 ---Default: 67108864
 ---@field lineLimit? integer
@@ -508,6 +644,22 @@ M.methods = {
   ask_list = "agentls/ask/list",
   ---Answer an ask: params agentls.AskDecideParams, result agentls.AskDecideResult.
   ask_decide = "agentls/ask/decide",
+  ---Answer all open asks: params agentls.AskDecideAllParams, result agentls.AskDecideAllResult.
+  ask_decide_all = "agentls/ask/decideAll",
+  ---Show what an ask is about: params agentls.AskParams, result agentls.ShownResult.
+  ask_show = "agentls/ask/show",
+  ---Reject an ask and say why: params agentls.AskParams, result agentls.ShownResult.
+  ask_reason = "agentls/ask/reason",
+  ---Set what an agent may do without asking: params agentls.SetPolicyParams, result agentls.SessionResult.
+  session_set_policy = "agentls/session/setPolicy",
+  ---List rules: params agentls.RuleListParams, result agentls.RuleListResult.
+  rule_list = "agentls/rule/list",
+  ---Add a rule: params agentls.RuleAddParams, result agentls.RuleListResult.
+  rule_add = "agentls/rule/add",
+  ---Remove a rule: params agentls.RuleAddParams, result agentls.RuleListResult.
+  rule_remove = "agentls/rule/remove",
+  ---Explain what a rule decides: params agentls.RuleExplainParams, result agentls.RuleExplainResult.
+  rule_explain = "agentls/rule/explain",
   ---Save a recording of an agent's traffic: params agentls.RecordingParams, result agentls.RecordingResult.
   recording_save = "agentls/recording/save",
   ---A session changed: params agentls.DidChangeParams.
@@ -532,6 +684,14 @@ M.commands = {
   session_export = "agentls.session.export",
   ask_list = "agentls.ask.list",
   ask_decide = "agentls.ask.decide",
+  ask_decide_all = "agentls.ask.decideAll",
+  ask_show = "agentls.ask.show",
+  ask_reason = "agentls.ask.reason",
+  session_set_policy = "agentls.session.setPolicy",
+  rule_list = "agentls.rule.list",
+  rule_add = "agentls.rule.add",
+  rule_remove = "agentls.rule.remove",
+  rule_explain = "agentls.rule.explain",
   recording_save = "agentls.recording.save",
 }
 
@@ -553,6 +713,14 @@ M.titles = {
   session_export = "Export a session as Markdown",
   ask_list = "List open asks",
   ask_decide = "Answer an ask",
+  ask_decide_all = "Answer all open asks",
+  ask_show = "Show what an ask is about",
+  ask_reason = "Reject an ask and say why",
+  session_set_policy = "Set what an agent may do without asking",
+  rule_list = "List rules",
+  rule_add = "Add a rule",
+  rule_remove = "Remove a rule",
+  rule_explain = "Explain what a rule decides",
   recording_save = "Save a recording of an agent's traffic",
 }
 
@@ -575,10 +743,13 @@ M.defaults = {
     commands = {},
     queue = {},
     openAsks = 0,
+    policy = "ask",
   },
+  AskDecision = { remembered = "" },
   ContentBlock = { text = "", uri = "", name = "", mime = "", data = "" },
   CommandOutput = { ended = false, signal = "" },
   ToolCallEntry = { name = "", content = {}, locations = {}, terminals = {} },
+  AskEntry = { shown = "", why = "", always = {} },
   TurnEndEntry = { error = "" },
   AgentItem = { install = "", source = "", running = false, version = "" },
   AgentsResult = { problems = {} },
@@ -588,7 +759,14 @@ M.defaults = {
   PromptResult = { queued = false },
   CancelResult = { returned = {} },
   BodyParams = { side = "new" },
+  AskItem = { shown = "", why = "", always = {} },
+  AskDecideParams = { optionId = "", verdict = "", always = "", scope = "project", reason = "" },
   AskDecideResult = { message = "" },
+  AskDecideAllParams = { sessionId = "" },
+  RuleListParams = { cwd = "" },
+  RuleListResult = { problems = {} },
+  RuleAddParams = { scope = "project", cwd = "" },
+  RuleExplainParams = { write = false, agent = "", cwd = "" },
   RecordingParams = { agent = "", path = "" },
 }
 
@@ -598,6 +776,7 @@ M.settings = {
   agent = "",
   handshakeTimeout = 30,
   cancelGrace = 10,
+  askTimeout = 1800,
   lineLimit = 67108864,
 }
 

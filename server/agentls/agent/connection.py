@@ -254,7 +254,7 @@ class Connection:
         finish: Callable[[Any], _T],
         fail: Callable[[], None] = lambda: None,
     ) -> _T:
-        """Send a request and wait. `finish` or `fail` runs before the next message does."""
+        """Send a request and wait. `finish` or `fail` runs in wire order, before the rest."""
         future: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
 
         def answered(result: Any, error: RpcError | None) -> None:

@@ -18,6 +18,7 @@ COMMANDS = {
     "record": "record",
     "replay": "replay",
     "agents": "agents",
+    "rules": "rules",
     "demo": "demo",
     "demo-agent": "demo_agent",
 }

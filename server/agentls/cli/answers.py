@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from agentls.core.model import Option
+from agentls.core.transcript import Ask
 
 ASK: Final = "ask"
 ALLOW: Final = "allow"
@@ -20,6 +21,17 @@ _LETTERS: Final = {
     "reject_once": "n",
     "reject_always": "d",
 }
+
+
+_OFFER: Final = "agentls-rule:"
+
+
+class Answer(NamedTuple):
+    """What somebody said to an ask."""
+
+    option: Option
+    reason: str = ""
+    """Why it is rejected, in their words."""
 
 
 class Key(NamedTuple):
@@ -39,10 +51,29 @@ def keys(options: Sequence[Option]) -> list[Key]:
     return found
 
 
-def chosen(offered: Sequence[Key], typed: str) -> Option | None:
-    """The option that somebody typed the number or the letter of; anything else is none."""
-    word = typed.strip().lower()
-    return next((key.option for key in offered if word and word in (key.number, key.letter)), None)
+def choices(ask: Ask) -> tuple[Option, ...]:
+    """The agent's options, and the first rule that we offer where the agent has no "always"."""
+    if not ask.always or any(option.kind == "allow_always" for option in ask.options):
+        return ask.options
+    offer = ask.always[0]
+    return (*ask.options, Option(_OFFER + offer.id, offer.label, "allow_always"))
+
+
+def offered_rule(option: Option) -> str:
+    """The id of the rule that an option of ours stands for; empty for the agent's own."""
+    return option.id.removeprefix(_OFFER) if option.id.startswith(_OFFER) else ""
+
+
+def chosen(offered: Sequence[Key], typed: str) -> Answer | None:
+    """What was typed: a number or a letter, and after a rejection the reason, in any words."""
+    word, _, rest = typed.strip().partition(" ")
+    for key in offered:
+        if word and word.lower() in (key.number, key.letter):
+            reason = rest.strip()
+            if reason and not key.option.kind.startswith("reject"):
+                return None  # an answer with an "if" in it is not a clear yes
+            return Answer(key.option, reason)
+    return None
 
 
 def automatic(options: Sequence[Option], answer: str) -> Option | None:

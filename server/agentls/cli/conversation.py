@@ -17,11 +17,11 @@ from agentls.agent.catalog import AgentSpec
 from agentls.app import App
 from agentls.core import events as ev
 from agentls.core.errors import AgentExited, UnknownAsk
-from agentls.core.model import AskId, Block, Option, Prompt, State
+from agentls.core.model import AskId, Block, Prompt, State
 from agentls.core.session import Session
 from agentls.core.transcript import Ask, Entry
 
-from .answers import ASK, REJECT, automatic
+from .answers import ASK, REJECT, Answer, automatic, offered_rule
 from .codes import BY_SIGNAL, INTERRUPTED
 from .options import Options
 from .person import Person
@@ -162,16 +162,28 @@ class Conversation:
         if ask.decision is not None:
             return
         if self._options.answer != ASK:
-            option, by = automatic(ask.options, self._options.answer), self._rule()
+            option = automatic(ask.options, self._options.answer)
+            answer, by = Answer(option) if option else None, self._rule()
         else:
-            option, by = await self._decided(ask), "you"
-            if option is None:
-                option, by = automatic(ask.options, REJECT), "no answer"
+            answer, by = await self._decided(ask), "you"
+            if answer is None:
+                option = automatic(ask.options, REJECT)
+                answer, by = Answer(option) if option else None, "no answer"
         with suppress(UnknownAsk):
-            if option is None:
-                self._app.asks.withdraw(ask.ask, by)
-            else:
-                self._app.asks.decide(ask.ask, option.id, by)
+            self._settle(ask, answer, by)
+
+    def _settle(self, ask: Ask, answer: Answer | None, by: str) -> None:
+        decisions = self._app.decisions
+        if answer is None:
+            self._app.asks.withdraw(ask.ask, by)
+        elif offer := offered_rule(answer.option):
+            decisions.always(ask.ask, offer, "project", by)
+        elif answer.reason:
+            decisions.reject(ask.ask, by, answer.reason)
+        elif by == "you":
+            decisions.choose(ask.ask, answer.option.id, by)
+        else:
+            self._app.asks.decide(ask.ask, answer.option.id, by)
 
     def _rule(self) -> str:
         """Who decides when nobody is asked; said once if nobody chose that."""
@@ -183,7 +195,7 @@ class Conversation:
             )
         return f"--answer {self._options.answer}"
 
-    async def _decided(self, ask: Ask) -> Option | None:
+    async def _decided(self, ask: Ask) -> Answer | None:
         """What the person says, unless the ask ends before they do."""
         assert self._person is not None
         settled = self._settled[ask.ask] = asyncio.get_running_loop().create_future()

@@ -24,6 +24,8 @@ Commands
                          agentls demo
   agentls agents       which agents there are, which are installed, how to install the others
                          agentls agents
+  agentls rules        what agents may do without asking; list, add, remove, explain
+                         agentls rules explain "git status && rm -rf build"
   agentls record       like run, and keep what was said between agentls and the agent
                          agentls record -o bug.jsonl "Say hello"
   agentls replay       play a recording as if it were an agent, on stdin and stdout
@@ -37,6 +39,8 @@ Files
       your own agents, and changes to the known ones:
         [agents.mine]
         command = ["my-agent", "--acp"]
+  {rules}
+      your rules for all projects; agentls rules says where a project's own are
   {log}
       the log of the server; AGENTLS_LOG=debug, info or warning says how much goes there
 
@@ -65,7 +69,10 @@ def help_text() -> str:
     from agentls.agent.catalog import user_file_path
     from agentls.log import log_file
 
-    return _HELP.format(agents=user_file_path(os.environ), log=log_file(os.environ))
+    agents = user_file_path(os.environ)
+    return _HELP.format(
+        agents=agents, rules=agents.with_name("rules.toml"), log=log_file(os.environ)
+    )
 
 
 def unknown(word: str) -> int:

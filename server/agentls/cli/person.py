@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentls.core.model import Option
 from agentls.core.transcript import Ask
 
-from .answers import Key, chosen, keys
+from .answers import Answer, Key, choices, chosen, keys
 from .keyboard import Keyboard
 from .view.base import PeopleView
 
@@ -28,9 +27,9 @@ class Person:
     def leave(self) -> None:
         self._keyboard.unmute()
 
-    async def decide(self, ask: Ask) -> Option | None:
-        """The option that was chosen; None when there is no more input. Can be cancelled."""
-        offered = keys(ask.options)
+    async def decide(self, ask: Ask) -> Answer | None:
+        """What was chosen; None when there is no more input. Can be cancelled."""
+        offered = keys(choices(ask))
         # An answer that was typed before the question cannot be an answer to it.
         self._keyboard.forget_typed()
         self._keyboard.unmute()
@@ -39,22 +38,22 @@ class Person:
         finally:
             self._keyboard.mute()
 
-    async def _choose(self, ask: Ask, offered: Sequence[Key]) -> Option | None:
+    async def _choose(self, ask: Ask, offered: Sequence[Key]) -> Answer | None:
         shortened = self._view.question(ask, offered)
-        option: Option | None = None
+        answer: Answer | None = None
         try:
             while (typed := await self._keyboard.line()) is not None:
                 if shortened and typed.strip().lower() == _SEE_ALL:
                     self._view.question(ask, offered, whole=True)
                     continue
-                option = chosen(offered, typed)
-                self._view.answered(option, _hint(offered))
-                if option is not None:
+                answer = chosen(offered, typed)
+                self._view.answered(answer.option if answer else None, _hint(offered))
+                if answer is not None:
                     break
         finally:
-            if option is None:
+            if answer is None:
                 self._view.unanswered()
-        return option
+        return answer
 
     async def prompt(self) -> str | None:
         """What to say next; None at the end of input."""

@@ -11,7 +11,9 @@ from msgspec import Struct
 
 from .errors import BadRequest, UnknownAsk
 from .model import AskId, Decision, Option, SessionId
-from .ports import AskRequest
+from .policy.gate import Judgement
+from .policy.verdicts import Ruling, Verdict
+from .ports import AskRequest, Timer
 
 
 class PendingAsk(Struct, frozen=True):
@@ -24,6 +26,9 @@ class PendingAsk(Struct, frozen=True):
     request: AskRequest
     settled: Callable[[Decision], None]
     """Tells the session, before the agent gets its answer."""
+    judgement: Judgement = Judgement(ruling=Ruling(verdict=Verdict.ASK, why=""))
+    timer: Timer | None = None
+    """Rejects it when nobody answers in time."""
 
 
 class Asks:
@@ -43,15 +48,29 @@ class Asks:
     def pending(self, session: SessionId | None = None) -> list[PendingAsk]:
         return [a for a in self._pending.values() if session is None or a.session == session]
 
-    def decide(self, ask: AskId, option: str, by: str) -> Decision:
-        """Answer with one of the agent's own options."""
+    def get(self, ask: AskId) -> PendingAsk:
         entry = self._pending.get(ask)
         if entry is None:
             raise UnknownAsk(f"The ask {ask} is not open: it has been answered already.")
-        chosen = _option(entry.request.options, option)
-        decision = Decision(option=chosen, by=by)
-        self._settle(entry, decision)
+        return entry
+
+    def decide(self, ask: AskId, option: str, by: str) -> Decision:
+        """Answer with one of the agent's own options."""
+        entry = self.get(ask)
+        return self.settle(ask, Decision(option=_option(entry.request.options, option), by=by))
+
+    def settle(self, ask: AskId, decision: Decision) -> Decision:
+        self._settle(self.get(ask), decision)
         return decision
+
+    def reject(self, ask: AskId, by: str) -> Decision:
+        """Say no in the agent's own words; where it offers none, nothing is allowed either."""
+        return self.settle(ask, rejection(self.get(ask).request.options, by))
+
+    def expire(self, ask: AskId) -> None:
+        """Nobody answered in time."""
+        if ask in self._pending:
+            self.reject(ask, "time-out")
 
     def withdraw(self, ask: AskId, by: str) -> None:
         """End an ask without allowing anything. Harmless when it is not open."""
@@ -65,10 +84,31 @@ class Asks:
 
     def _settle(self, entry: PendingAsk, decision: Decision) -> None:
         del self._pending[entry.id]
+        if entry.timer is not None:
+            entry.timer.cancel()
         try:
             entry.settled(decision)
         finally:
             entry.request.answer(decision)
+
+
+def automatic(ruling: Ruling, options: tuple[Option, ...]) -> Decision | None:
+    """The answer that the rules give by themselves; None when a person must be asked."""
+    if ruling.verdict is Verdict.DENY:
+        return rejection(options, ruling.why)
+    if ruling.verdict is Verdict.ALLOW:
+        # Only ever once: what is remembered is our rule, not the agent's.
+        option = of_kind(options, "allow_once")
+        return Decision(option=option, by=ruling.why) if option else None
+    return None
+
+
+def rejection(options: tuple[Option, ...], by: str) -> Decision:
+    return Decision(option=of_kind(options, "reject_once"), by=by)
+
+
+def of_kind(options: tuple[Option, ...], kind: str) -> Option | None:
+    return next((option for option in options if option.kind == kind), None)
 
 
 def _option(options: tuple[Option, ...], wanted: str) -> Option:

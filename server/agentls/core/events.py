@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from .model import (
     AgentOption,
+    Always,
     AskId,
     Block,
     Decision,
@@ -88,6 +89,13 @@ class AskOpened(_Event, frozen=True, tag="ask"):
     tool_call: ToolCallId
     title: str
     options: tuple[Option, ...]
+    shown: str = ""
+    """What exactly would happen: the command line, or the paths."""
+    why: str = ""
+    """Why a person is asked, or which rule decided."""
+    always: tuple[Always, ...] = ()
+    decision: Decision | None = None
+    """There at once when a rule decided and nobody was asked."""
 
 
 class AskSettled(_Event, frozen=True, tag="ask_settled"):
@@ -129,6 +137,12 @@ class StateChanged(_Event, frozen=True, tag="state"):
 
     state: State
     detail: str = ""
+
+
+class PolicyChanged(_Event, frozen=True, tag="policy"):
+    """How much the person lets the agent do changed."""
+
+    policy: str
 
 
 class TitleChanged(_Event, frozen=True, tag="title"):
@@ -196,6 +210,7 @@ Event = (
     | PromptQueued
     | QueueCleared
     | StateChanged
+    | PolicyChanged
     | TitleChanged
     | ModesChanged
     | ModeChanged

@@ -122,12 +122,21 @@ class Option(Struct, frozen=True):
     """allow_once, allow_always, reject_once, reject_always, or something we do not know."""
 
 
+class Always(Struct, frozen=True):
+    """A rule on offer that would allow the same from now on."""
+
+    id: str
+    label: str
+
+
 class Decision(Struct, frozen=True, kw_only=True):
     """How an ask ended. No option means: cancelled, nothing was allowed."""
 
     option: Option | None
     by: str
-    """Who decided: "you", "turn cancelled", "agent gone"…"""
+    """Who or what decided: "you", a rule, "time-out", "turn cancelled", "agent gone"…"""
+    remembered: str = ""
+    """The rule that was made of it."""
 
     @property
     def allows(self) -> bool:

@@ -10,11 +10,12 @@ import logging
 from collections.abc import Sequence
 
 from . import events as ev
-from .asks import Asks, PendingAsk
+from .asks import Asks, PendingAsk, automatic
 from .errors import AgentError, SessionNotReady
 from .model import (
     AgentOption,
     AgentSessionId,
+    Always,
     AskId,
     Decision,
     Level,
@@ -25,6 +26,8 @@ from .model import (
     State,
     ToolCallPatch,
 )
+from .policy.gate import Judgement, SessionPolicy
+from .policy.rules import Mode
 from .ports import Agent, AskRequest, Clock, Observer, Timer, TurnOutcome
 from .transcript import ToolCall, Transcript
 
@@ -56,6 +59,8 @@ class Session:
         asks: Asks,
         observers: Sequence[Observer],
         cancel_grace: float,
+        policy: SessionPolicy | None = None,
+        ask_timeout: float = 1800.0,
     ) -> None:
         self.id = id
         self.agent_name = agent_name
@@ -74,6 +79,8 @@ class Session:
         self._asks = asks
         self._observers = observers
         self._cancel_grace = cancel_grace
+        self._ask_timeout = ask_timeout
+        self.policy = policy or SessionPolicy.without_rules(agent_name, cwd)
         self._cancel_timer: Timer | None = None
         self._cancelling = False
         self._echo = ""
@@ -112,8 +119,40 @@ class Session:
         # The card first: some agents ask before they ever mention the tool call.
         self._happen(ev.ToolCallChanged(request.patch))
         call = self.transcript.call(request.patch.id)
-        title = (call.title if call else "") or "The agent asks for permission"
+        assert call is not None, "it was just made"
+        judgement = self.policy.judge(call)
+        if self._cancelling or self.state in {State.FAILED, State.CLOSED}:
+            decision: Decision | None = Decision(option=None, by="turn cancelled")
+        else:
+            decision = automatic(judgement.ruling, request.options)
         ask = self._asks.next_id(self.id)
+        title = call.title or judgement.shown or "The agent asks for permission"
+        if decision is None:
+            self._wait_for_answer(ask, title, request, judgement)
+        self._happen(
+            ev.AskOpened(
+                ask=ask,
+                tool_call=call.call,
+                title=title,
+                options=request.options,
+                shown=judgement.shown,
+                why=judgement.ruling.why,
+                always=tuple(Always(s.id, s.label) for s in judgement.suggestions),
+                decision=decision,
+            )
+        )
+        if decision is not None:
+            request.answer(decision)
+        else:
+            self._show_state()
+        return ask
+
+    def _wait_for_answer(
+        self, ask: AskId, title: str, request: AskRequest, judgement: Judgement
+    ) -> None:
+        for earlier in self._asks.pending(self.id):
+            if earlier.request.patch.id == request.patch.id:
+                self._asks.withdraw(earlier.id, "agent asked again")
         self._asks.add(
             PendingAsk(
                 id=ask,
@@ -121,17 +160,16 @@ class Session:
                 title=title,
                 since=self._now(),
                 request=request,
+                judgement=judgement,
                 settled=lambda decision: self._ask_settled(ask, decision),
+                timer=self._clock.later(self._ask_timeout, lambda: self._asks.expire(ask)),
             )
         )
-        self._happen(
-            ev.AskOpened(ask=ask, tool_call=request.patch.id, title=title, options=request.options)
-        )
-        if self._cancelling or self.state in {State.FAILED, State.CLOSED}:
-            self._asks.withdraw(ask, "turn cancelled")
-        else:
-            self._show_state()
-        return ask
+
+    def set_policy(self, mode: Mode) -> None:
+        """How much the person lets this agent do; asks that are open stay open."""
+        self.policy.mode = mode
+        self._happen(ev.PolicyChanged(mode.value))
 
     def withdraw(self, ask: AskId) -> None:
         self._asks.withdraw(ask, "agent took it back")

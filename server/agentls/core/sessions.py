@@ -8,6 +8,7 @@ from contextlib import suppress
 from .asks import Asks
 from .errors import AgentError, AgentExited, UnknownSession, UnsupportedByAgent
 from .model import AgentSessionId, Prompt, SessionId, SessionSetup, State
+from .policy.gate import SessionPolicy
 from .ports import Agent, AgentHost, Clock, Observer, Tasks
 from .session import Session
 
@@ -24,6 +25,8 @@ class Sessions:
         new_id: Callable[[], str],
         *,
         cancel_grace: float = 10.0,
+        ask_timeout: float = 1800.0,
+        policy: Callable[[str, str], SessionPolicy] = SessionPolicy.without_rules,
     ) -> None:
         self._agents = agents
         self._asks = asks
@@ -31,6 +34,8 @@ class Sessions:
         self._tasks = tasks
         self._new_id = new_id
         self._cancel_grace = cancel_grace
+        self._ask_timeout = ask_timeout
+        self._policy = policy
         self._sessions: dict[SessionId, Session] = {}
         self.observers: list[Observer] = []
 
@@ -111,6 +116,8 @@ class Sessions:
             asks=self._asks,
             observers=self.observers,
             cancel_grace=self._cancel_grace,
+            ask_timeout=self._ask_timeout,
+            policy=self._policy(agent, cwd),
         )
         self._sessions[session.id] = session
         session.begin()

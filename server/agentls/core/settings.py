@@ -19,6 +19,8 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     """How long an agent may take to start, and to open a session."""
     cancel_grace: float = 10.0
     """How long an agent may take to stop a turn before the session is given up."""
+    ask_timeout: float = 1800.0
+    """How long an ask may stay open before it is rejected."""
     line_limit: int = 64 * 1024 * 1024
     """The longest message, in bytes, that an agent may send."""
 

@@ -16,6 +16,7 @@ from .growing import GrowingText
 from .model import (
     OPEN_STATUSES,
     AgentOption,
+    Always,
     AskId,
     Block,
     Decision,
@@ -103,6 +104,9 @@ class Ask(_Entry):
     call: ToolCallId
     title: str
     options: tuple[Option, ...]
+    shown: str = ""
+    why: str = ""
+    always: tuple[Always, ...] = ()
     decision: Decision | None = None
 
 
@@ -142,6 +146,7 @@ class Transcript:
         self.state = State.STARTING
         self.detail = ""
         self.title = ""
+        self.policy = "ask"
         self.mode = ""
         self.modes: tuple[Mode, ...] = ()
         self.options: tuple[AgentOption, ...] = ()
@@ -167,6 +172,7 @@ class Transcript:
             ev.PromptQueued: self._queued,
             ev.QueueCleared: self._queue_cleared,
             ev.StateChanged: self._state,
+            ev.PolicyChanged: self._policy,
             ev.TitleChanged: self._title,
             ev.ModesChanged: self._modes,
             ev.ModeChanged: self._mode,
@@ -307,18 +313,27 @@ class Transcript:
             call=event.tool_call,
             title=event.title,
             options=event.options,
+            shown=event.shown,
+            why=event.why,
+            always=event.always,
         )
         self._asks[event.ask] = entry
-        return self._add(entry)
+        self._add(entry)
+        if event.decision is not None:
+            self._settle(event.ask, event.decision)
+        return entry
 
     def _ask_settled(self, event: ev.AskSettled, at: float) -> Entry | None:
-        entry = self._asks.pop(event.ask, None)
+        return self._settle(event.ask, event.decision)
+
+    def _settle(self, ask: AskId, decision: Decision) -> Entry | None:
+        entry = self._asks.pop(ask, None)
         if entry is None:
             return None
-        entry.decision = event.decision
+        entry.decision = decision
         call = self._calls.get(entry.call)
-        if call is not None and event.decision.option is not None:
-            call.rejected = not event.decision.allows
+        if call is not None and decision.option is not None:
+            call.rejected = not decision.allows
         return entry
 
     # -- turns
@@ -363,6 +378,9 @@ class Transcript:
     def _state(self, event: ev.StateChanged, at: float) -> None:
         self.state = event.state
         self.detail = event.detail
+
+    def _policy(self, event: ev.PolicyChanged, at: float) -> None:
+        self.policy = event.policy
 
     def _title(self, event: ev.TitleChanged, at: float) -> None:
         self.title = event.title

@@ -17,10 +17,17 @@ class EditorAbilities(Struct, frozen=True, kw_only=True):
     progress: bool = False
     message_request: bool = False
     show_document: bool = False
+    action_literals: bool = False
+    """It understands code actions that are more than a command."""
+    lens_refresh: bool = False
 
 
 def abilities(params: lsp.InitializeParams) -> EditorAbilities:
     window = params.capabilities.window
+    text_document = params.capabilities.text_document
+    actions = text_document.code_action if text_document else None
+    workspace = params.capabilities.workspace
+    lenses = workspace.code_lens if workspace else None
     experimental: Any = params.capabilities.experimental
     return EditorAbilities(
         name=params.client_info.name if params.client_info else "",
@@ -28,4 +35,6 @@ def abilities(params: lsp.InitializeParams) -> EditorAbilities:
         progress=bool(window and window.work_done_progress),
         message_request=bool(window and window.show_message),
         show_document=bool(window and window.show_document and window.show_document.support),
+        action_literals=bool(actions and actions.code_action_literal_support),
+        lens_refresh=bool(lenses and lenses.refresh_support),
     )

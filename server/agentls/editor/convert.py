@@ -8,6 +8,7 @@ from typing import Any
 from ..core import model, transcript
 from ..core.asks import PendingAsk
 from ..core.growing import GrowingText
+from ..core.policy.rules import Rule, what
 from ..core.session import Session
 from . import protocol as p
 
@@ -38,6 +39,7 @@ def head(session: Session) -> p.SessionHead:
         usage=usage(seen.usage),
         queue=[prompt.text for prompt in seen.queue],
         open_asks=len(seen.open_asks()),
+        policy=p.PolicyMode(seen.policy),
     )
 
 
@@ -149,6 +151,9 @@ def _ask(value: transcript.Ask) -> p.Entry:
         call_id=value.call,
         title=value.title,
         options=[ask_option(o) for o in value.options],
+        shown=value.shown,
+        why=value.why,
+        always=[p.AlwaysOffer(id=a.id, label=a.label) for a in value.always],
         decision=decision(value.decision) if value.decision else None,
     )
 
@@ -243,7 +248,10 @@ def ask_option(value: model.Option) -> p.AskOption:
 
 def decision(value: model.Decision) -> p.AskDecision:
     return p.AskDecision(
-        option_id=value.option.id if value.option else None, allowed=value.allows, by=value.by
+        option_id=value.option.id if value.option else None,
+        allowed=value.allows,
+        by=value.by,
+        remembered=value.remembered,
     )
 
 
@@ -256,4 +264,24 @@ def ask_item(value: PendingAsk, agent: str) -> p.AskItem:
         title=value.title,
         since=value.since,
         options=[ask_option(o) for o in value.request.options],
+        shown=value.judgement.shown,
+        why=value.judgement.ruling.why,
+        always=[p.AlwaysOffer(id=s.id, label=s.label) for s in value.judgement.suggestions],
+    )
+
+
+def rule(value: Rule) -> p.RuleItem:
+    return p.RuleItem(
+        verdict=value.verdict.value,
+        scope=value.scope,
+        source=value.source,
+        line=value.line,
+        what=what(value),
+        kind=value.kind,
+        command=value.command,
+        path=value.path,
+        host=value.host,
+        tool=value.tool,
+        agent=value.agent,
+        project=value.project,
     )

@@ -10,13 +10,12 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from ..core.errors import AgentlsError, BadRequest
 from . import protocol as p
-from .handlers import Handlers
 from .wire import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, REQUEST_FAILED
 
 log = logging.getLogger(__name__)
@@ -30,9 +29,10 @@ Answer = Callable[[Any, tuple[int, str] | None], None]
 class Dispatcher:
     """Knows every request by its method and by its command."""
 
-    def __init__(self, handlers: Handlers) -> None:
-        self._by_method = {m.method: (m, getattr(handlers, m.handler)) for m in p.REQUESTS}
-        self._by_command = {m.command: (m, getattr(handlers, m.handler)) for m in p.REQUESTS}
+    def __init__(self, *handlers: object) -> None:
+        found = [(m, _handler(m, handlers)) for m in p.REQUESTS]
+        self._by_method = {m.method: (m, handler) for m, handler in found}
+        self._by_command = {m.command: (m, handler) for m, handler in found}
         self._running: dict[Any, asyncio.Task[Any]] = {}
 
     def request(self, id: Any, method: str, params: Any, answer: Answer) -> None:
@@ -87,6 +87,11 @@ class Dispatcher:
             answer(None, response_error(error))
         else:
             answer(task.result(), None)
+
+
+def _handler(method: p.Method, handlers: tuple[object, ...]) -> Callable[[Any], Any]:
+    (found,) = [getattr(h, method.handler) for h in handlers if hasattr(h, method.handler)]
+    return cast("Callable[[Any], Any]", found)
 
 
 def response_error(error: BaseException) -> tuple[int, str]:

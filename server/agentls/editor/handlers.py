@@ -10,10 +10,9 @@ import os
 import time
 from pathlib import Path
 
-from ..core.asks import Asks
-from ..core.errors import BadRequest, UnknownAsk
+from ..core.errors import BadRequest
 from ..core.markdown import transcript_markdown
-from ..core.model import AgentSessionId, AskId, Block, Diff, Prompt, SessionId, TerminalId
+from ..core.model import AgentSessionId, Block, Diff, Prompt, SessionId, TerminalId
 from ..core.ports import AgentDirectory
 from ..core.session import Session
 from ..core.sessions import Sessions
@@ -30,7 +29,6 @@ class Handlers:
     def __init__(
         self,
         sessions: Sessions,
-        asks: Asks,
         directory: AgentDirectory,
         *,
         publisher: Publisher,
@@ -38,7 +36,6 @@ class Handlers:
         state_folder: Path,
     ) -> None:
         self._sessions = sessions
-        self._asks = asks
         self._directory = directory
         self._publisher = publisher
         self._settings = settings
@@ -58,11 +55,11 @@ class Handlers:
     # -- sessions
 
     def session_new(self, params: p.SessionNewParams) -> p.SessionResult:
-        return _result(self._sessions.open(self._agent(params.agent), self._folder(params.cwd)))
+        return _result(self._sessions.open(self._agent(params.agent), self.folder(params.cwd)))
 
     def session_load(self, params: p.SessionLoadParams) -> p.SessionResult:
         past = AgentSessionId(params.agent_session_id)
-        return _result(self._sessions.load(params.agent, self._folder(params.cwd), past))
+        return _result(self._sessions.load(params.agent, self.folder(params.cwd), past))
 
     def session_list(self, params: p.Nothing) -> p.SessionListResult:
         return p.SessionListResult(sessions=[convert.head(s) for s in self._sessions])
@@ -78,7 +75,7 @@ class Handlers:
         if params.session_id:
             session = self._session(params.session_id)
         else:
-            session = self._sessions.open(self._agent(params.agent), self._folder(params.cwd))
+            session = self._sessions.open(self._agent(params.agent), self.folder(params.cwd))
         turn = self._sessions.prompt(session.id, Prompt(tuple(blocks)))
         queued = bool(session.transcript.queue)
         return p.PromptResult(session_id=session.id, turn=turn, queued=queued)
@@ -131,23 +128,6 @@ class Handlers:
             )
         )
 
-    # -- asks
-
-    def ask_list(self, params: p.Nothing) -> p.AskListResult:
-        return p.AskListResult(
-            asks=[
-                convert.ask_item(ask, self._sessions.get(ask.session).agent_name)
-                for ask in self._asks.pending()
-            ]
-        )
-
-    def ask_decide(self, params: p.AskDecideParams) -> p.AskDecideResult:
-        try:
-            self._asks.decide(AskId(params.ask_id), params.option_id, "you")
-        except UnknownAsk as error:
-            return p.AskDecideResult(settled=False, message=error.message)
-        return p.AskDecideResult(settled=True)
-
     # -- recordings
 
     def recording_save(self, params: p.RecordingParams) -> p.RecordingResult:
@@ -163,7 +143,8 @@ class Handlers:
     def _agent(self, name: str) -> str:
         return name or self._directory.default(self._settings.agent)
 
-    def _folder(self, cwd: str) -> str:
+    def folder(self, cwd: str) -> str:
+        """The folder a request means."""
         folder = Path(cwd or self.workspace or Path.cwd())
         if not folder.is_absolute() or not folder.is_dir():
             raise BadRequest(

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 from lsprotocol import types as lsp
 
 from ..core import events as ev
-from ..core.asks import Asks
+from ..core.decisions import Decisions
 from ..core.errors import AskError
-from ..core.markdown import transcript_markdown
-from ..core.model import AskId, Level
+from ..core.model import Always, Level, Option
 from ..core.ports import Tasks
 from ..core.session import Session
 from ..core.transcript import Ask, Entry
 from .capabilities import EditorAbilities
+from .session_documents import SessionDocuments
 
-Request = Callable[[str, Any], Awaitable[Any]]
+_BY = "you, in a message"
+
+Request = Callable[..., Awaitable[Any]]
 
 
 class PlainEditor:
@@ -30,21 +31,24 @@ class PlainEditor:
         request: Request,
         tell: Callable[[str, Any], None],
         *,
-        asks: Asks,
+        decisions: Decisions,
         tasks: Tasks,
-        folder: Path,
+        files: SessionDocuments,
     ) -> None:
         self._abilities = abilities
         self._request = request
         self._tell = tell
-        self._asks = asks
+        self._decisions = decisions
         self._tasks = tasks
-        self._folder = folder
+        self._files = files
 
     def __call__(self, session: Session, event: ev.Event, entry: Entry | None) -> None:
         if isinstance(event, ev.AskOpened) and isinstance(entry, Ask):
-            if self._abilities.message_request:
+            if self._abilities.message_request and entry.decision is None:
                 self._tasks.start(self._ask(session, entry), f"ask {entry.ask}")
+        elif isinstance(event, ev.AskSettled) and isinstance(entry, Ask):
+            # Answered elsewhere: the message has nothing left to ask.
+            self._tell("$/cancelRequest", {"id": _request_id(entry)})
         elif isinstance(event, ev.NoticeShown) and event.level is not Level.INFO:
             kind = lsp.MessageType.Error if event.level is Level.ERROR else lsp.MessageType.Warning
             self._message(kind, f"{session.agent_name}: {event.text}")
@@ -55,30 +59,30 @@ class PlainEditor:
 
     async def _ask(self, session: Session, ask: Ask) -> None:
         """One message with the agent's own options. Dismissing it answers nothing."""
-        by_title = {option.name: option for option in ask.options}
+        titles = _titles(ask)
         answer = await self._request(
             lsp.WINDOW_SHOW_MESSAGE_REQUEST,
             lsp.ShowMessageRequestParams(
                 type=lsp.MessageType.Warning,
-                message=f"{session.agent_name} asks: {ask.title}",
-                actions=[lsp.MessageActionItem(title=title) for title in by_title],
+                message=_question(session, ask),
+                actions=[lsp.MessageActionItem(title=title) for title in titles],
             ),
+            _request_id(ask),
         )
-        option = by_title.get(answer.title) if answer is not None else None
-        if option is not None:
-            try:
-                self._asks.decide(AskId(ask.ask), option.id, "you, in a message")
-            except AskError as error:
-                self._message(lsp.MessageType.Info, str(error))
+        chosen = titles.get(answer.title) if answer is not None else None
+        if chosen is None:
+            return
+        try:
+            if isinstance(chosen, Always):
+                self._decisions.always(ask.ask, chosen.id, "project", _BY)
+            else:
+                self._decisions.choose(ask.ask, chosen.id, _BY)
+        except AskError as error:
+            self._message(lsp.MessageType.Info, str(error))
 
     async def _show(self, session: Session) -> None:
         """The conversation so far as a Markdown file, shown beside the person's work."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path = self._folder / f"{session.id}.md"
-        text = transcript_markdown(
-            session.transcript, title=session.title, agent=session.agent_name, cwd=session.cwd
-        )
-        path.write_text(text, encoding="utf-8")
+        path = self._files.write(session)
         if self._abilities.show_document:
             await self._request(
                 lsp.WINDOW_SHOW_DOCUMENT,
@@ -87,3 +91,23 @@ class PlainEditor:
 
     def _message(self, kind: lsp.MessageType, text: str) -> None:
         self._tell("window/showMessage", {"type": kind.value, "message": text})
+
+
+def _request_id(ask: Ask) -> str:
+    return f"ask-{ask.ask}"
+
+
+def _titles(ask: Ask) -> dict[str, Option | Always]:
+    """What can be clicked. Two answers with one name would be one too few."""
+    titles: dict[str, Option | Always] = {}
+    for option in ask.options:
+        title = option.name if option.name not in titles else f"{option.name} ({option.id})"
+        titles[title] = option
+    for offer in ask.always[:1]:
+        titles[offer.label] = offer
+    return titles
+
+
+def _question(session: Session, ask: Ask) -> str:
+    text = f"{session.agent_name} asks: {ask.title}"
+    return text if ask.shown in {"", ask.title} else f"{text}\n{ask.shown[:1000]}"

@@ -95,6 +95,23 @@ class SessionState(StrEnum):
     CLOSED = "closed"
 
 
+class PolicyMode(StrEnum):
+    """How much a person lets the agent of a session do."""
+
+    ASK = "ask"
+    ACCEPT_EDITS = "accept_edits"
+    READ_ONLY = "read_only"
+    TRUST = "trust"
+
+
+class RuleScope(StrEnum):
+    """Where a rule is remembered."""
+
+    SESSION = "session"
+    PROJECT = "project"
+    USER = "user"
+
+
 class SessionHead(Wire):
     """A session without its entries: what a list of sessions shows."""
 
@@ -118,6 +135,8 @@ class SessionHead(Wire):
     queue: list[str] = []
     """Prompts that wait for the running turn to end."""
     open_asks: int = 0
+    policy: PolicyMode = PolicyMode.ASK
+    """How much the agent may do without asking; `trust` must be marked visibly."""
 
 
 class AskOption(Wire):
@@ -135,6 +154,16 @@ class AskDecision(Wire):
     option_id: str | None
     allowed: bool
     by: str
+    """Who or what decided: "you", a rule and where it stands, "time-out"…"""
+    remembered: str = ""
+    """The rule that was made of it."""
+
+
+class AlwaysOffer(Wire):
+    """A rule on offer that would allow the same from now on."""
+
+    id: str
+    label: str
 
 
 class FileLocation(Wire):
@@ -253,6 +282,11 @@ class AskEntry(_Entry, tag="ask"):
     call_id: str
     title: str
     options: list[AskOption]
+    shown: str = ""
+    """What exactly would happen: the command line, or the paths."""
+    why: str = ""
+    """Why a person is asked, or which rule decided."""
+    always: list[AlwaysOffer] = []
     decision: AskDecision | None = None
 
 
@@ -468,6 +502,9 @@ class AskItem(Wire):
     title: str
     since: float
     options: list[AskOption]
+    shown: str = ""
+    why: str = ""
+    always: list[AlwaysOffer] = []
 
 
 class AskListResult(Wire):
@@ -477,10 +514,18 @@ class AskListResult(Wire):
 
 
 class AskDecideParams(Wire):
-    """Answer an ask with one of its options."""
+    """Answer an ask: with one of its options, or with a verdict, or with a rule to remember."""
 
     ask_id: str
-    option_id: str
+    option_id: str = ""
+    verdict: str = ""
+    """allow or reject: the agent's option of that kind, for once."""
+    always: str = ""
+    """The id of one of the offered rules: allow, and remember it."""
+    scope: RuleScope = RuleScope.PROJECT
+    """Where the rule is remembered."""
+    reason: str = ""
+    """With reject: the agent hears it as the next prompt."""
 
 
 class AskDecideResult(Wire):
@@ -488,6 +533,101 @@ class AskDecideResult(Wire):
 
     settled: bool
     message: str = ""
+
+
+class AskDecideAllParams(Wire):
+    """Answer all open asks alike; those of one session, if one is named."""
+
+    verdict: str
+    session_id: str = ""
+
+
+class AskDecideAllResult(Wire):
+    """How many were answered."""
+
+    settled: int
+
+
+class AskParams(Wire):
+    """Names an ask."""
+
+    ask_id: str
+
+
+class ShownResult(Wire):
+    """The document that was opened."""
+
+    uri: str
+
+
+class SetPolicyParams(Wire):
+    """How much the agent of a session may do without asking."""
+
+    session_id: str
+    policy: PolicyMode
+
+
+class RuleItem(Wire):
+    """A remembered decision."""
+
+    verdict: str
+    scope: str
+    source: str
+    line: int
+    what: str
+    """The rule in a few words."""
+    kind: str | None = None
+    command: str | None = None
+    path: str | None = None
+    host: str | None = None
+    tool: str | None = None
+    agent: str | None = None
+    project: str | None = None
+
+
+class RuleListParams(Wire):
+    """The rules that hold in a folder; the workspace if none is named."""
+
+    cwd: str = ""
+
+
+class RuleListResult(Wire):
+    """The rules, and what is wrong in the files they come from."""
+
+    rules: list[RuleItem]
+    problems: list[str] = []
+
+
+class RuleAddParams(Wire):
+    """A rule: a verdict and any of the conditions, all of which must hold."""
+
+    verdict: str
+    scope: RuleScope = RuleScope.PROJECT
+    cwd: str = ""
+    kind: str | None = None
+    command: str | None = None
+    path: str | None = None
+    host: str | None = None
+    tool: str | None = None
+    agent: str | None = None
+
+
+class RuleExplainParams(Wire):
+    """What would be decided about a command, or about reading or writing a file."""
+
+    command: str | None = None
+    path: str | None = None
+    write: bool = False
+    agent: str = ""
+    cwd: str = ""
+
+
+class RuleExplainResult(Wire):
+    """The verdict, and why."""
+
+    verdict: str
+    why: str
+    rule: RuleItem | None = None
 
 
 class RecordingParams(Wire):
@@ -592,6 +732,39 @@ REQUESTS: tuple[Method, ...] = (
     Method(name="ask/list", title="List open asks", params=Nothing, result=AskListResult),
     Method(
         name="ask/decide", title="Answer an ask", params=AskDecideParams, result=AskDecideResult
+    ),
+    Method(
+        name="ask/decideAll",
+        title="Answer all open asks",
+        params=AskDecideAllParams,
+        result=AskDecideAllResult,
+    ),
+    Method(
+        name="ask/show",
+        title="Show what an ask is about",
+        params=AskParams,
+        result=ShownResult,
+    ),
+    Method(
+        name="ask/reason",
+        title="Reject an ask and say why",
+        params=AskParams,
+        result=ShownResult,
+    ),
+    Method(
+        name="session/setPolicy",
+        title="Set what an agent may do without asking",
+        params=SetPolicyParams,
+        result=SessionResult,
+    ),
+    Method(name="rule/list", title="List rules", params=RuleListParams, result=RuleListResult),
+    Method(name="rule/add", title="Add a rule", params=RuleAddParams, result=RuleListResult),
+    Method(name="rule/remove", title="Remove a rule", params=RuleAddParams, result=RuleListResult),
+    Method(
+        name="rule/explain",
+        title="Explain what a rule decides",
+        params=RuleExplainParams,
+        result=RuleExplainResult,
     ),
     Method(
         name="recording/save",

@@ -7,24 +7,29 @@ import logging
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 from typing import Protocol as Interface
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import lsp_method
 from pygls.uris import to_fs_path
 
 from ..core.asks import Asks
+from ..core.decisions import Decisions
 from ..core.errors import BadRequest
 from ..core.model import SessionId
+from ..core.policy.gate import RuleBook, SessionPolicy
 from ..core.ports import AgentDirectory, Clock, Tasks
 from ..core.sessions import Sessions
 from ..core.settings import Settings, settings_from
 from ..core.text import Encoding
 from . import protocol as p
+from .ask_handlers import AskHandlers
+from .ask_surface import AskSurface
 from .capabilities import EditorAbilities, abilities
 from .dispatch import Dispatcher
 from .documents import Documents
@@ -32,6 +37,7 @@ from .handlers import Handlers
 from .plain import PlainEditor
 from .progress import Progress
 from .publisher import Publisher
+from .session_documents import SessionDocuments
 from .wire import INVALID_PARAMS, Frames, Protocol, Writer, converter_factory
 
 log = logging.getLogger(__name__)
@@ -45,11 +51,17 @@ class Services(Interface):
     @property
     def asks(self) -> Asks: ...
     @property
+    def decisions(self) -> Decisions: ...
+    @property
     def agents(self) -> AgentDirectory: ...
     @property
     def clock(self) -> Clock: ...
     @property
     def tasks(self) -> Tasks: ...
+
+    def book(self, root: str) -> RuleBook: ...
+
+    def policy(self, agent: str, root: str) -> SessionPolicy: ...
 
 
 class _Protocol(Protocol):
@@ -91,6 +103,7 @@ class EditorServer:
         self.documents = Documents()
         self._dispatcher: Dispatcher | None = None
         self._progress: Progress | None = None
+        self._register()
         self._wire.own_prefix = (p.NAMESPACE, self._own_message)
         self._wire.own = {
             "workspace/executeCommand": self._command,
@@ -99,7 +112,26 @@ class EditorServer:
             "textDocument/didOpen": self._did_open,
             "textDocument/didChange": self._did_change,
             "textDocument/didClose": self._did_close,
+            "textDocument/didSave": self._did_save,
         }
+
+    def _register(self) -> None:
+        """What pygls structures and announces; it wants plain functions."""
+
+        @self._server.feature(
+            lsp.TEXT_DOCUMENT_CODE_ACTION,
+            lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix]),
+        )
+        def code_actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
+            return self._surface.actions(params)
+
+        @self._server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
+        def code_lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+            return self._surface.lenses(params)
+
+        @self._server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
+        def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
+            """Only announced here: `own` takes the message before pygls sees it."""
 
     async def run(self) -> int:
         """Serve until the editor says `exit` or goes away. The exit code."""
@@ -130,32 +162,57 @@ class EditorServer:
         )
         handlers = Handlers(
             services.sessions,
-            services.asks,
             services.agents,
             publisher=publisher,
             settings=settings,
             state_folder=self._state_folder,
         )
         handlers.workspace = _workspace(params)
-        self._dispatcher = Dispatcher(handlers)
-        self._observe(services, editor, publisher)
-        for problem in (*problems, *services.agents.problems()):
+        files = SessionDocuments(self._state_folder)
+        self._ask_handlers = AskHandlers(
+            services.sessions,
+            services.asks,
+            services.decisions,
+            books=services.book,
+            policy=services.policy,
+            documents=self.documents,
+            files=files,
+            show=lambda uri: self._show_document(services, editor, uri),
+            folder=handlers.folder,
+        )
+        self._dispatcher = Dispatcher(handlers, self._ask_handlers)
+        self._observe(services, editor, publisher, files)
+        problems += [*services.agents.problems(), *services.book(handlers.workspace).problems()]
+        for problem in problems:
             self._wire.tell("window/showMessage", {"type": 2, "message": f"agentls: {problem}"})
 
-    def _observe(self, services: Services, editor: EditorAbilities, publisher: Publisher) -> None:
+    def _observe(
+        self,
+        services: Services,
+        editor: EditorAbilities,
+        publisher: Publisher,
+        files: SessionDocuments,
+    ) -> None:
         observers = services.sessions.observers
+        self._surface = AskSurface(
+            editor,
+            self.documents,
+            files,
+            tell=self._wire.tell,
+            refresh_lenses=lambda: services.tasks.start(self._refresh_lenses(), "refresh lenses"),
+        )
+        observers.append(self._surface)
         if editor.plugin:
             observers.append(publisher)
         else:
-            folder = self._state_folder / "transcripts"
             observers.append(
                 PlainEditor(
                     editor,
                     self._request,
                     self._wire.tell,
-                    asks=services.asks,
+                    decisions=services.decisions,
                     tasks=services.tasks,
-                    folder=folder,
+                    files=files,
                 )
             )
         if editor.progress:
@@ -176,8 +233,21 @@ class EditorServer:
     def _backlog(self) -> int:
         return cast("Writer", self._wire.writer).backlog
 
-    def _request(self, method: str, params: Any) -> Awaitable[Any]:
-        return cast("Awaitable[Any]", self._wire.send_request_async(method, params))
+    def _request(self, method: str, params: Any, id: str | None = None) -> Awaitable[Any]:
+        return cast("Awaitable[Any]", self._wire.send_request_async(method, params, id))
+
+    async def _refresh_lenses(self) -> None:
+        with suppress(JsonRpcException):
+            await self._request(lsp.WORKSPACE_CODE_LENS_REFRESH, None)
+
+    def _show_document(self, services: Services, editor: EditorAbilities, uri: str) -> None:
+        if editor.show_document:
+            params = lsp.ShowDocumentParams(uri=uri, take_focus=True)
+            services.tasks.start(self._ask_to_show(params), "show a document")
+
+    async def _ask_to_show(self, params: lsp.ShowDocumentParams) -> None:
+        with suppress(JsonRpcException):
+            await self._request(lsp.WINDOW_SHOW_DOCUMENT, params)
 
     def _create_progress(self, token: str) -> Awaitable[Any]:
         return self._request(
@@ -245,6 +315,13 @@ class EditorServer:
     def _did_close(self, message: dict[str, Any]) -> None:
         with _logged(message):
             self.documents.close(message["params"]["textDocument"]["uri"])
+
+    def _did_save(self, message: dict[str, Any]) -> None:
+        with _logged(message):
+            params = message["params"]
+            said = self._ask_handlers.saved(params["textDocument"]["uri"], params.get("text"))
+            if said:
+                self._wire.tell("window/showMessage", {"type": 3, "message": f"agentls: {said}"})
 
 
 @contextmanager

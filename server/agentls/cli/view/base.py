@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from agentls.core import events as ev
-from agentls.core.model import Level, Option, Role, ToolCallId
+from agentls.core.model import Decision, Level, Option, Role, ToolCallId
 from agentls.core.printable import one_line
 from agentls.core.session import Session
 from agentls.core.transcript import Ask, Entry, Plan, ToolCall, TurnEnd
@@ -65,6 +65,7 @@ class PeopleView(ABC):
             ev.OutputAdded: self._call_changed,
             ev.OutputEnded: self._call_changed,
             ev.PlanChanged: lambda _, entry: self._plan(entry),
+            ev.AskOpened: self._ask_opened,
             ev.AskSettled: self._ask_settled,
             ev.TurnEnded: self._turn_ended,
             ev.NoticeShown: self._notice,
@@ -167,10 +168,16 @@ class PeopleView(ABC):
         body = call_body(call, self.cwd, with_diffs=with_diffs)
         self._put("call" if not body else "call with body", [call_line(call, self.cwd), *body])
 
+    def _ask_opened(self, event: ev.AskOpened, entry: Ask) -> None:
+        if event.decision is not None:
+            self._decision(entry, event.decision)
+
     def _ask_settled(self, event: ev.AskSettled, entry: Ask | None) -> None:
-        decision = event.decision
-        if entry is None or decision.by == "you":
-            return
+        if entry is not None and event.decision.by != "you":
+            self._decision(entry, event.decision)
+
+    def _decision(self, entry: Ask, decision: Decision) -> None:
+        """Who or what decided, when it was not the person here."""
         name = one_line(decision.option.name) if decision.option else "not allowed"
         title = one_line(entry.title)
         line = Line("? ", ((title, "title"), (f"  {name} · {decision.by}", "dim")), "wait")
@@ -197,6 +204,8 @@ class PeopleView(ABC):
             self._asked[call.call] = call.content
         body, shortened = asked(call, self.cwd, whole=whole)
         lines = [Line("? ", ((one_line(ask.title), "title"),), "wait"), *body]
+        if ask.why:
+            lines.append(Line("  ", ((one_line(ask.why), "dim"),)))
         if body:
             lines.append(Line("", ()))
         width = max((len(one_line(key.option.name)) for key in offered), default=0)

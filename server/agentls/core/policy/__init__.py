@@ -1,0 +1,1 @@
+"""What an agent may do without asking: command lines, paths and rules, judged without any IO."""

@@ -1,0 +1,353 @@
+"""Programs that need more than a table of options: what in their arguments is not covered.
+
+Invariant: a check looks only at the words that the rule itself does not have, and objects to
+whatever it does not know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .options import Options, likely_risky, may_become_option, parse
+from .programs import RISKY
+from .scripts import awk_only_prints, sed_only_prints
+from .tables import names
+
+
+class Use(NamedTuple):
+    """A command, and from which word on it goes beyond the rule."""
+
+    name: str
+    words: tuple[str, ...]
+    globs: tuple[int, ...]
+    start: int
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        return self.words[self.start :]
+
+
+class Known(NamedTuple):
+    """All the options of a program that are harmless, for a program where most are not."""
+
+    flags: frozenset[str]
+    valued: frozenset[str]
+    names: frozenset[str]
+    valued_names: frozenset[str]
+
+    def objection(self, use: Use) -> str:
+        words = iter(use.further)
+        for word in words:
+            if not word.startswith("-") or word in {"-", "--"}:
+                continue
+            takes = self._takes_next(word)
+            if takes is None:
+                return _risk(word, use.name)
+            if takes and next(words, "-").startswith("-"):
+                return _risk(word, use.name)
+        return ""
+
+    def _takes_next(self, word: str) -> bool | None:
+        """Whether the next word is the value of this option; None if the option is not known."""
+        if word.startswith("--"):
+            name, equals, _ = word.partition("=")
+            if name in self.valued_names:
+                return not equals
+            return False if name in self.names and not equals else None
+        for index, letter in enumerate(word[1:], 2):
+            if letter in self.valued:
+                return index == len(word)
+            if letter not in self.flags:
+                return None
+        return False
+
+
+def _known(flags: str, valued: str, names: str, valued_names: str) -> Known:
+    return Known(
+        frozenset(flags),
+        frozenset(valued),
+        frozenset(names.split()),
+        frozenset(valued_names.split()),
+    )
+
+
+def _risk(word: str, name: str) -> str:
+    return f"{word} can make {name} write a file or run a program"
+
+
+_CURL = _known(
+    "sSfLiIvkgGN46#0",
+    "mAe",
+    "--silent --show-error --fail --location --include --head --verbose --insecure --globoff --get"
+    " --compressed --no-buffer --ipv4 --ipv6 --http1.1 --http2 --fail-with-body --no-progress-meter"
+    " --progress-bar",
+    "--max-time --connect-timeout --retry --retry-delay --retry-max-time --user-agent --referer"
+    " --max-redirs --range",
+)
+_CURL_SINK = re.compile(r"-[sSfLiIvkgGN46]*o|--output")
+
+
+def _curl(use: Use) -> str:
+    """Asks for a page; `-o /dev/null`, `-w FORMAT` and `-H HEADER` are harmless too."""
+    rest: list[str] = []
+    words = iter(use.further)
+    for word in words:
+        if _CURL_SINK.fullmatch(word):
+            if next(words, "") != "/dev/null":
+                return _risk(word, use.name)
+        elif word in {"-w", "--write-out", "-H", "--header"}:
+            value = next(words, "@")
+            if value.startswith(("@", "-")) or "%output" in value:
+                return _risk(word, use.name)
+        else:
+            rest.append(word)
+    return _CURL.objection(use._replace(words=tuple(rest), start=0))
+
+
+_WGET = _known(
+    "qvScN46",
+    "tTU",
+    "--quiet --verbose --no-verbose --spider --server-response --continue --timestamping"
+    " --no-check-certificate --no-clobber --inet4-only",
+    "--tries --timeout --user-agent --wait",
+)
+_TAR = _known(
+    "tvzjJaf",
+    "",
+    "--list --verbose --gzip --bzip2 --xz --zstd --auto-compress --totals --utc --full-time",
+    "--file --exclude --strip-components --wildcards",
+)
+
+
+def _tar(use: Use) -> str:
+    """Lists an archive; what else it is to do has to be said by the rule."""
+    further = use.further
+    if use.start == 1 and further and not further[0].startswith("-"):
+        further = (f"-{further[0]}", *further[1:])
+    if any(":" in word for word in further):
+        return "a name with a colon makes tar connect to another machine"
+    flags = [word for word in further if word.startswith("-")]
+    return _TAR.objection(use._replace(words=tuple(flags), start=0))
+
+
+_FIND = re.compile(
+    r"-(?:i?name|i?path|i?wholename|i?regex|x?type|maxdepth|mindepth|size|[mac]time|[mac]min|empty"
+    r"|newer(?:[aBcm][aBcmt])?|anewer|cnewer|perm|user|group|uid|gid|nouser|nogroup|links|inum"
+    r"|samefile|prune|print0?|printf|ls|not|a|and|o|or|true|false|depth|d|mount|xdev|follow|H|L|P|E"
+    r"|X|s|x|daystart|regextype|quit|readable|writable|executable|i?lname|fstype|noleaf|used|O[0-3]"
+    r"|ignore_readdir_race|warn|nowarn|\d+[A-Za-z]?)"
+)
+
+
+def _find(use: Use) -> str:
+    for word in use.further:
+        if word.startswith("-") and word != "-" and not _FIND.fullmatch(word):
+            return _risk(word, use.name)
+    return ""
+
+
+_SED_FLAGS = re.compile(r"-[nErsuz]+|--(?:quiet|silent|regexp-extended|posix|null-data|separate)")
+_SED_SCRIPT = re.compile(r"-[nErsuz]*e")
+
+
+def _sed(use: Use) -> str:
+    scripts: list[int] = []
+    files: list[int] = []
+    index = 1
+    while index < len(use.words):
+        word = use.words[index]
+        if _SED_SCRIPT.fullmatch(word) or word == "--expression":
+            index += 1
+            scripts.append(index)
+        elif not word.startswith("-") or word == "-":
+            files.append(index)
+        elif index >= use.start and not _SED_FLAGS.fullmatch(word):
+            return _risk(word, use.name)
+        index += 1
+    for index in scripts or files[:1]:
+        script = use.words[index] if index < len(use.words) else "w"
+        if index >= use.start and (index in use.globs or not sed_only_prints(script)):
+            return "its script does more than print, or is not plain enough to tell"
+    return ""
+
+
+def _awk(use: Use) -> str:
+    index = 1
+    while index < len(use.words) and use.words[index].startswith("-"):
+        word = use.words[index]
+        if word[:2] not in {"-F", "-v"}:
+            return "" if index < use.start else _risk(word, use.name)
+        index += 1 if len(word) > 2 else 2
+    program = use.words[index] if index < len(use.words) else "@"
+    if index >= use.start and (index in use.globs or not awk_only_prints(program)):
+        return "its program does more than print, or is not plain enough to tell"
+    late = (word for word in use.words[max(index + 1, use.start) :] if word.startswith("-"))
+    return next((_risk(word, use.name) for word in late if word != "-"), "")
+
+
+_MAKE = parse(
+    "-f -C -I -e -E -o -W --file --makefile --directory --include-dir --eval --old-file"
+    " --environment-overrides --assume-old --what-if --new-file --assume-new | jl"
+)
+
+
+def _make(use: Use) -> str:
+    """A rule that names a target does not cover another one."""
+    for word in use.further:
+        if _MAKE.risky(word) or ("=" in word and not word.startswith("--")):
+            return _risk(word, use.name)
+        if use.start > 1 and not word.startswith("-") and not word.isdigit():
+            return f"the rule does not say the target {word}"
+    return ""
+
+
+def _date(use: Use) -> str:
+    words = iter(use.further)
+    for word in words:
+        if word in {"-d", "--date", "-r", "--reference"}:
+            next(words, "")
+        elif not re.fullmatch(r"\+.*|-[uRIj]+|-I[a-z]+|--(?:utc|iso-8601|rfc-).*|--date=.*", word):
+            return f"{word} can make date set the clock"
+    return ""
+
+
+def _one_file(use: Use) -> str:
+    """The second file that these are given is written."""
+    words = [word for word in use.further if not word.isdigit()]
+    files = [word for word in words if word == "-" or not word.startswith("-")]
+    odd = any(word.startswith("-") and word[1:2] in {"r", "R"} for word in words)
+    if odd or len(files) + (use.start > 1) > 1 or any(i >= use.start for i in use.globs):
+        return f"{use.name} may write to the second file that it is given"
+    return ""
+
+
+def _no_operands(use: Use) -> str:
+    word = next((word for word in use.further if not word.startswith("-")), "")
+    return f"{word} can make {use.name} change a setting" if word else ""
+
+
+def _evaluates(use: Use) -> str:
+    """Some shells compute the arguments of these, and run what is in an index such as a[$(id)]."""
+    for word in use.further:
+        if word.startswith("-v") or ("[" in word and ("$" in word or "`" in word)):
+            return f"{word} can make the shell run a command"
+    return ""
+
+
+_WRITER_OPTIONS: dict[str, Options] = {
+    "rsync": parse(
+        "-e -M --rsh --rsync-path --remote-option --daemon --config --write-batch"
+        " --only-write-batch --log-file --read-batch --password-file --temp-dir --partial-dir"
+        " --delete --delete-before --delete-after --delete-during --delete-excluded"
+        " --remove-source-files --files-from"
+    ),
+    "zip": RISKY["zip"],
+    "install": parse("--strip-program"),
+    "split": parse("--filter"),
+}
+WRITERS = names(
+    "chgrp chmod chown cp csplit dd gunzip gzip install ln mkdir mkfifo mv rm rmdir rsync"
+    " shred split tee touch truncate unlink xz zip zstd"
+)
+
+
+def _writer(use: Use) -> str:
+    """Changes files below the current folder; hidden ones may be what makes programs run."""
+    risky = _WRITER_OPTIONS.get(use.name)
+    for word in use.further:
+        if risky is not None and risky.risky(word):
+            return _risk(word, use.name)
+        if use.name == "chmod" and _RAISES.fullmatch(word):
+            return f"{word} lets others run a program as its owner"
+        path = _path_in(word)
+        if path != "/dev/null" and not _is_near(path):
+            return f"{path} is not plainly a file below the current folder"
+    return ""
+
+
+_NAMED = re.compile(r"-|[a-z]+=")
+_RAISES = re.compile(r"[ugoa]*[-+=][rwxX]*[st].*|0*[1-7][0-7]{3}")
+
+
+def _path_in(word: str) -> str:
+    """The part of a word that may be a path: of=PATH, --to=PATH, -tPATH."""
+    if not _NAMED.match(word):
+        return word
+    _, equals, value = word.partition("=")
+    return value if equals or "/" not in word else word[word.index("/") :]
+
+
+def _is_near(path: str) -> bool:
+    first, *others = path.split("/")
+    hidden = any(part.startswith(".") for part in others) or (first[:1] == "." and first != ".")
+    return not (hidden or path.startswith(("/", "~", "$")) or ":" in path)
+
+
+_UNZIP = re.compile("-[lvtpZzqc1]+")
+
+
+def _unzip(use: Use) -> str:
+    """Only looks: what is in an archive may well be a hook or a setting of this project."""
+    if not any(_UNZIP.fullmatch(word) for word in use.words[1:]):
+        return "the rule does not say that files may be taken out of an archive"
+    late = (w for w in use.further if w.startswith("-") and not _UNZIP.fullmatch(w))
+    return next((_risk(word, use.name) for word in late), "")
+
+
+def _scripts_of_a_project(use: Use) -> str:
+    """What comes after `--` goes to a program that is not known."""
+    options = RISKY[use.name]
+    passed_on = False
+    for word in use.further:
+        if options.risky(word) or (passed_on and likely_risky(word)):
+            return _risk(word, use.name)
+        passed_on = passed_on or word == "--"
+    return ""
+
+
+_OPENSSL = re.compile(
+    r"-(?:in|noout|text|subject|issuer|dates|startdate|enddate|fingerprint|sha1|sha256|sha512|md5"
+    r"|connect|servername|inform|pubkey|serial|email|purpose|checkend|showcerts|brief|CAfile|hash"
+    r"|modulus|a|help|r|hex)"
+)
+
+
+def _openssl(use: Use) -> str:
+    for word in use.further:
+        if word.startswith("-") and not _OPENSSL.fullmatch(word):
+            return _risk(word, use.name)
+    return ""
+
+
+CHECKS: dict[str, Callable[[Use], str]] = {
+    "curl": _curl,
+    "wget": _WGET.objection,
+    **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
+    **dict.fromkeys(("find", "gfind"), _find),
+    **dict.fromkeys(("sed", "gsed"), _sed),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
+    **dict.fromkeys(("make", "gmake", "bmake"), _make),
+    **dict.fromkeys(("date", "gdate"), _date),
+    **dict.fromkeys(("uniq", "xxd", "json.tool"), _one_file),
+    **dict.fromkeys(("hostname", "domainname"), _no_operands),
+    **dict.fromkeys(("printf", "test", "["), _evaluates),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "cargo", "deno", "bun"), _scripts_of_a_project),
+    **dict.fromkeys(WRITERS, _writer),
+    "unzip": _unzip,
+    "openssl": _openssl,
+}
+# Patterns may become any option for these without harm.
+OPEN = frozenset({"printf", "test", "["})
+
+
+def objection(use: Use) -> str:
+    """Why a program is not covered with these further arguments; empty when it is."""
+    check, options = CHECKS.get(use.name), RISKY.get(use.name)
+    if use.name not in OPEN and (word := may_become_option(use.words, use.globs, use.start)):
+        return f"a file could make {word} an option of {use.name}; write ./{word}"
+    if check is not None:
+        return check(use)
+    risky = options.risky if options is not None else likely_risky
+    return next((_risk(word, use.name) for word in use.further if risky(word)), "")

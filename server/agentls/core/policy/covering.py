@@ -1,0 +1,215 @@
+"""Which simple commands a rule is about: strictly for one that allows, generously for one that
+denies or asks.
+
+Invariant: a rule covers a command only if its words are the command's first words, and nothing
+after them can make the program write a file or run another program. What runs other programs or
+text is covered only by a rule that names what is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from . import checks, git
+from .commands import SimpleCommand
+from .launchers import BETWEEN, INTERPRETERS, LAUNCHERS, VERSION_FLAGS, WHOLE
+from .programs import HARMLESS_USES, READERS
+from .wrappers import EVALUATORS
+
+_OTHER = "the rule is for another command"
+_LONGEST_PREFIX = 3
+# Modules and flags that say what an interpreter runs, with what comes after them.
+_NAMES_WHAT = {"python": "-m", "java": "-jar"}
+_DEEPEST = 8
+
+
+def covers(rule_words: Sequence[str], command: SimpleCommand) -> bool:
+    """Whether a rule that allows these words allows this command."""
+    return not objection(rule_words, command)
+
+
+def objection(rule_words: Sequence[str], command: SimpleCommand) -> str:
+    """Why a rule that allows these words does not allow this command; empty when it does."""
+    rule = tuple(rule_words)
+    if not rule or not command.words or not all(rule):
+        return _OTHER
+    why = _objection(rule, command.words, command.globs)
+    under = command.under
+    if why and under and rule[0] == under[0]:
+        for length in {1, len(under)}:
+            if rule[:length] == under[:length] and len(rule) > length:
+                why = why and _objection(rule[length:], command.words, command.globs)
+    return why
+
+
+def _objection(
+    rule: tuple[str, ...], words: tuple[str, ...], globs: tuple[int, ...], depth: int = 0
+) -> str:
+    if rule[0] != words[0] or depth > _DEEPEST:
+        return _OTHER
+    name = words[0].rpartition("/")[2]
+    if INTERPRETERS.fullmatch(name):
+        return _interpreter(name, rule, words, globs, depth)
+    for length in range(_LONGEST_PREFIX, 0, -1):
+        prefix = (name, *words[1:length])
+        if prefix in LAUNCHERS:
+            return _launcher(length, rule, words, globs, depth)
+        if prefix in WHOLE:
+            return _whole(length, rule, words, globs)
+    start = _beyond(name, rule, words)
+    if start is None:
+        return _OTHER
+    return _arguments(name, rule, words, globs, start)
+
+
+def _arguments(
+    name: str, rule: tuple[str, ...], words: tuple[str, ...], globs: tuple[int, ...], start: int
+) -> str:
+    if name in READERS:
+        return ""
+    if name == "git":
+        at = _skip_between(name, words, 1)
+        if glob := next((words[i] for i in globs if i >= start and words[i][0] in "*?[-"), ""):
+            return f"a file could make {glob} an option of git; write ./{glob}"
+        return git.objection(words, start, at)
+    uses = HARMLESS_USES.get(name)
+    if uses is not None and len(rule) == 1 and words[1:]:
+        at = _skip_between(name, words, 1)
+        if at >= len(words) or words[at] not in uses:
+            return f"the rule does not say `{' '.join(words[: at + 1])}`"
+        start = at + 1
+    return checks.objection(checks.Use(name, words, globs, start))
+
+
+def _beyond(name: str, rule: tuple[str, ...], words: tuple[str, ...]) -> int | None:
+    """From where on the command goes beyond the rule; None when it does not start like it."""
+    at = 1
+    for expected in rule[1:]:
+        if at < len(words) and words[at] != expected:
+            at = _skip_between(name, words, at)
+        if at >= len(words) or words[at] != expected:
+            return None
+        at += 1
+    return at
+
+
+def _skip_between(name: str, words: tuple[str, ...], at: int) -> int:
+    between = BETWEEN.get("python" if name.startswith("python") else name)
+    while between is not None and at < len(words) and between.fullmatch(words[at]):
+        at += 1
+    return at
+
+
+def _whole(
+    length: int, rule: tuple[str, ...], words: tuple[str, ...], globs: tuple[int, ...]
+) -> str:
+    """Only the very same command; and one that does not take its orders from the input."""
+    if rule != words or globs:
+        return f"{words[0]} can run anything, so only a rule with all the words covers it"
+    bare = len(words) < 3 and length == 1 and words[-1] not in {*VERSION_FLAGS, "-l"}
+    if bare and words != ("env",):
+        return f"{words[0]} runs what it is given, and the rule does not say what"
+    return ""
+
+
+def _launcher(
+    length: int, rule: tuple[str, ...], words: tuple[str, ...], globs: tuple[int, ...], depth: int
+) -> str:
+    inner = tuple(index - length for index in globs)
+    if any(index < 0 for index in inner) or rule[:length] != words[:length]:
+        return _OTHER
+    if len(rule) <= length or rule[length].startswith("-"):
+        return f"{' '.join(words[:length])} runs another program, and the rule does not say which"
+    return _objection(rule[length:], words[length:], inner, depth + 1)
+
+
+def _interpreter(
+    name: str, rule: tuple[str, ...], words: tuple[str, ...], globs: tuple[int, ...], depth: int
+) -> str:
+    """Covered are `python script.py …` and `python -m module …` when the rule names them."""
+    kind = "python" if name.startswith("python") else name
+    at = _skip_between(kind, rule, 1)
+    start = _beyond(kind, rule, words)
+    if at < len(rule) and start is not None and not any(index < start for index in globs):
+        if rule[at] == _NAMES_WHAT.get(kind) and len(rule) > at + 1:
+            shift = start - (len(rule) - at - 1)
+            inner = tuple(index - shift for index in globs)
+            return _objection(rule[at + 1 :], words[shift:], inner, depth + 1)
+        if not rule[at].startswith("-"):
+            return checks.objection(checks.Use(rule[at], words, globs, start))
+        if (kind, rule[at]) == ("node", "--test"):
+            odd = (w for w in words[start:] if w.startswith("-") and not w.startswith("--test-"))
+            return next((f"{word} may make node run something else" for word in odd), "")
+    same = rule == words and not globs and "-" not in words
+    if same and (len(words) > 2 or words[-1] in VERSION_FLAGS):
+        return ""
+    return f"{name} can run anything, and the rule does not say what"
+
+
+# --- for rules that deny or ask
+
+
+def touches(rule_words: Sequence[str], command: SimpleCommand) -> bool:
+    """Whether a command may be what a rule that denies or asks is about."""
+    rule = tuple(rule_words)
+    if not rule:
+        return False
+    words = command.under + command.words
+    first = _plain_name(rule[0])
+    return any(
+        _plain_name(words[at]) == first and _goes_on(rule[1:], words[at + 1 :])
+        for at in _places(words)
+    )
+
+
+def _places(words: tuple[str, ...]) -> Iterator[int]:
+    """Where a program may be named: at the start, and anywhere after one that runs programs."""
+    yield 0
+    for at in range(1, len(words)):
+        if _runs_others(words[:at]):
+            yield from range(at, len(words))
+            return
+
+
+def _runs_others(words: tuple[str, ...]) -> bool:
+    name = _plain_name(words[0])
+    if name in {"find", "fd", "fdfind", "rg", "tar", "git"}:
+        return any(
+            w.lstrip("-").startswith(("exec", "x", "X", "ok", "to-", "c")) for w in words[1:]
+        )
+    leading = (name, *words[1:])
+    return (
+        any(leading[:length] in LAUNCHERS | WHOLE for length in range(1, _LONGEST_PREFIX + 1))
+        or name in EVALUATORS
+        or INTERPRETERS.fullmatch(name) is not None
+        or (len(words) == 1 and "=" in words[0])
+    )
+
+
+def _plain_name(word: str) -> str:
+    return word.rpartition("/")[2].casefold().removesuffix(".exe")
+
+
+def _goes_on(rule: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    """Whether the words of a rule come in this order, with anything between them."""
+    letters = {letter for word in words if _is_cluster(word) for letter in word[1:]}
+    rest = iter(words)
+    for expected in rule:
+        if _is_cluster(expected):
+            if not letters.issuperset(expected[1:]):
+                return False
+        elif not any(_matches(expected, word) for word in rest):
+            return False
+    return True
+
+
+def _is_cluster(word: str) -> bool:
+    return word[:1] == "-" and word[1:2] not in {"", "-"}
+
+
+def _matches(expected: str, word: str) -> bool:
+    if expected == word or word.startswith(f"{expected}="):
+        return True
+    if expected.startswith("--"):
+        return len(word) > 3 and expected.startswith(word.partition("=")[0])
+    return _plain_name(expected) == _plain_name(word)

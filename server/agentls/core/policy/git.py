@@ -1,0 +1,115 @@
+"""Which uses of git a rule covers.
+
+Invariant: no option that writes a file, runs a program, takes another repository or throws work
+away is covered unless the rule itself names it; a rule `git` covers reading, and adding.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .options import parse
+from .programs import HARMLESS_USES
+from .tables import names
+
+_EVERYWHERE = parse(
+    "--output --output-directory --exec --exec-path --upload-pack --receive-pack --extcmd --tool"
+    " --open-files-in-pager --config --config-env --template --separate-git-dir --git-dir"
+    " --work-tree --ext-diff --textconv --edit-description --force --force-with-lease"
+    " --force-if-includes --hard --delete --mirror --unsafe-paths --directory --strategy --filters"
+    " --discard-changes --gui --web --info --reference --prompt --super-prefix --symlinks = --text"
+)
+_LETTERS = {
+    "archive": parse("-o --remote"),
+    "branch": parse("-d -D -f -m -M -C"),
+    "checkout": parse("-f -B | b"),
+    "clean": parse("-f -X"),
+    "clone": parse("-c -u -o | bj"),
+    "difftool": parse("-x -t"),
+    "format-patch": parse("-o"),
+    "grep": parse("-O | efABCm"),
+    "help": parse("-w -i"),
+    "ls-remote": parse("-u"),
+    "merge": parse("-s | mX"),
+    "mv": parse("-f"),
+    "pull": parse("-s -f | X"),
+    "push": parse("-f -d --prune | o"),
+    "rebase": parse("-x -s | X"),
+    "revert": parse("-s | mX"),
+    "cherry-pick": parse("-s | mX"),
+    "rm": parse("-f"),
+    "switch": parse("-f -C | c"),
+    "tag": parse("-d -f | mFu"),
+    "worktree": parse("-f -B | b"),
+}
+# What follows the subcommand: never covered by a rule that does not say it.
+_WORDS = {
+    "bisect": {"run", "visualize", "view"},
+    "notes": {"prune", "remove"},
+    "reflog": {"expire", "delete"},
+    "stash": {"drop", "clear"},
+    "submodule": {"foreach", "add", "deinit", "set-url"},
+    "worktree": {"add", "move", "remove", "prune"},
+    "remote": {"add", "rename", "set-url", "remove", "rm", "prune", "update"},
+    "bundle": {"create"},
+    "lfs": {"install", "update", "migrate", "prune", "uninstall"},
+    "sparse-checkout": {"disable"},
+}
+# Where one subcommand reads and writes: how the reading goes on. None is for nothing at all.
+_READING: dict[str, set[str | None]] = {
+    "remote": {None, "-v", "--verbose", "show", "get-url"},
+    "stash": {"list", "show"},
+    "reflog": {None, "show", "-n"},
+    "worktree": {"list"},
+    "submodule": {None, "status", "summary"},
+    "var": {"-l", "GIT_EDITOR", "GIT_PAGER", "GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"},
+    "tag": {None, "-l", "--list", "-n"},
+    "branch": {None, "-a", "-r", "-v", "-vv", "-l", "--list", "--all", "--show-current", "-av"}
+    | {"--remotes", "--merged", "--no-merged", "--contains", "-avv", "--verbose", "--sort"},
+}
+_CONFIG_READS = {"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"}
+_CONFIG_FLAGS = {"--global", "--local", "--system", "--show-origin", "--name-only", "-z", "--null"}
+_CONFIG_FLAGS |= {"--show-scope", "--bool", "--int", "--path", "--type=bool", "--type=int"}
+# ext:: runs a command as a transport; a host that starts with a dash is an option to ssh.
+_TRANSPORT = re.compile(r"(?:--?[a-z-]+=)?[A-Za-z0-9+.-]+::|ssh://-|.*@-")
+_REMOTE = names("archive clone fetch ls-remote pull push remote submodule")
+
+
+def objection(words: tuple[str, ...], start: int, at: int) -> str:
+    """Why the words from `start` on are not covered; `at` is where the subcommand is."""
+    if at >= len(words):
+        return ""
+    name = words[at]
+    further = words[max(start, at + 1) :]
+    if start <= at and (name not in HARMLESS_USES["git"] or not _only_reads(name, words[at + 1 :])):
+        return f"the rule does not say `git {name}`"
+    if name == "rev-parse":
+        return ""
+    loose = start <= at + 1 or any(word.startswith("-") for word in further)
+    if name == "config" and loose and not _reads_config(words[at + 1 :]):
+        return "setting git's configuration can make it run programs"
+    letters = _LETTERS.get(name)
+    for word in further:
+        if _EVERYWHERE.risky(word) or (letters is not None and letters.risky(word)):
+            return f"{word} can make git {name} write, run or throw away something"
+        if word in _WORDS.get(name, ()):
+            return f"the rule does not say `git {name} {word}`"
+        if name in _REMOTE and _TRANSPORT.match(word):
+            return f"{word} can make git run a program"
+        if name == "push" and word.startswith((":", "+")):
+            return f"{word} makes git overwrite or delete what was pushed before"
+    return ""
+
+
+def _only_reads(name: str, further: tuple[str, ...]) -> bool:
+    ways = _READING.get(name)
+    return ways is None or (further[0].partition("=")[0] if further else None) in ways
+
+
+def _reads_config(further: tuple[str, ...]) -> bool:
+    rest = [word for word in further if word not in _CONFIG_FLAGS]
+    if not rest:
+        return False
+    if rest[0] in _CONFIG_READS:
+        return not any(word.startswith("-") for word in rest[1:])
+    return len(rest) == 1 and not rest[0].startswith("-")

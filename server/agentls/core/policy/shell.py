@@ -1,0 +1,227 @@
+"""What a command line of an agent would run: read with care, and judged against the words of rules.
+
+Invariant: a line without doubts runs exactly the commands and opens exactly the files that are
+listed. Two readers have to agree on that; what either of them does not know is a doubt.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+
+from .commands import Redirect, ShellReading, SimpleCommand
+from .covering import covers, objection, touches
+from .second_reader import anything_like_a_command, disagrees
+from .statements import Opened, Statement, statements
+from .words import LONGEST_LINE, Unreadable, Word, check_characters
+from .wrappers import EVALUATORS, SHELLS, harmless_variable, shell_line, unwrapped
+
+__all__ = [
+    "Redirect",
+    "ShellReading",
+    "SimpleCommand",
+    "allowed",
+    "covers",
+    "harmless_variable",
+    "objection",
+    "read_argv",
+    "read_shell",
+    "touches",
+]
+
+_DEEPEST = 3
+_PROGRAM = re.compile(r"[A-Za-z0-9_./+@-]+|\[|:")
+_DESCRIPTOR = re.compile(r"[0-9]|-")
+_SPECIAL = re.compile(r"/+(?:dev|proc|sys)(?:/|\Z)")
+_SET = re.compile(r"[-+][eux]+|-[eux]*o")
+_TEST = re.compile(r"-[fderwxsLhnz]|=|==|!=|!|[A-Za-z0-9_./@%+-]*")
+
+
+def read_shell(line: str) -> ShellReading:
+    """What a line of bash, dash or zsh would do."""
+    draft = _Draft()
+    draft.read_line(line, 0)
+    return draft.reading()
+
+
+def read_argv(argv: Sequence[str]) -> ShellReading:
+    """What an argument array would do, run without a shell; `bash -lc LINE` is read as a line."""
+    draft = _Draft()
+    words = tuple(argv)
+    if not words:
+        draft.doubt("it does not say which program it runs")
+        return draft.reading()
+    try:
+        for word in words:
+            check_characters(word)
+    except Unreadable as doubt:
+        draft.doubt(str(doubt))
+    draft.add(SimpleCommand(words), 0)
+    return draft.reading()
+
+
+def allowed(line: str, rules: Sequence[Sequence[str]]) -> tuple[bool, str]:
+    """Whether rules with these words allow a line that writes no file, and why not."""
+    reading = read_shell(line)
+    if reading.doubts:
+        return False, reading.doubts[0]
+    if not reading.commands:
+        return False, "it runs no command"
+    for redirect in reading.redirects:
+        if redirect.write:
+            return False, f"it writes to {redirect.path}"
+    for command in reading.commands:
+        if not any(covers(rule, command) for rule in rules):
+            return False, f"no rule covers {' '.join(command.words)}"
+    return True, ""
+
+
+def _found(line: str, depth: int) -> list[Statement]:
+    if len(line) > LONGEST_LINE or depth > _DEEPEST:
+        raise Unreadable("it is too long or too deeply nested to be read with care")
+    check_characters(line)
+    found = statements(line)
+    if disagrees(line, [each.words[0].start for each in found if each.words]):
+        raise Unreadable("it cannot be read with certainty")
+    return found
+
+
+class _Draft:
+    """A reading in the making."""
+
+    def __init__(self) -> None:
+        self.commands: list[SimpleCommand] = []
+        self.harmless: list[SimpleCommand] = []
+        self.redirects: list[Redirect] = []
+        self.doubts: list[str] = []
+        self.folders: list[str] = []
+
+    def reading(self) -> ShellReading:
+        if self.folders:
+            self._check_moves()
+        return ShellReading(
+            commands=tuple(dict.fromkeys(self.commands)),
+            redirects=tuple(self.redirects),
+            doubts=tuple(dict.fromkeys(self.doubts)),
+            harmless=tuple(self.harmless),
+        )
+
+    def doubt(self, why: str) -> None:
+        self.doubts.append(why)
+
+    def read_line(self, line: str, depth: int) -> None:
+        try:
+            found = _found(line, depth)
+        except Unreadable as doubt:
+            self.doubt(str(doubt))
+            self._search(line, depth)
+            return
+        for statement in found:
+            self._statement(statement, depth)
+
+    def _search(self, line: str, depth: int) -> None:
+        """Collects whatever a rule that denies might be about."""
+        if depth > _DEEPEST:
+            return
+        for words in anything_like_a_command(line):
+            self.commands.append(SimpleCommand(words))
+            if words[0].rpartition("/")[2] in SHELLS | EVALUATORS:
+                self._search(" ".join(word for word in words[1:] if word[0] != "-"), depth + 1)
+
+    def _statement(self, statement: Statement, depth: int) -> None:
+        for word in statement.assignments:
+            name, _, value = word.text.partition("=")
+            if word.glob or not harmless_variable(name, value):
+                self.doubt(f"it sets the variable {name}, which may change what programs do")
+        for opened in statement.opened:
+            self._open(opened)
+        words = statement.words
+        if not words:
+            return
+        command = SimpleCommand(
+            tuple(word.text for word in words),
+            tuple(index for index, word in enumerate(words) if word.glob),
+        )
+        first = words[0]
+        if not first.bare or not _PROGRAM.fullmatch(first.text):
+            self.doubt(f"the name of the program is not written plainly: {first.text[:40]}")
+            self.commands.append(command)
+        elif self._is_harmless(command, words):
+            self.harmless.append(command)
+        else:
+            self.add(command, depth)
+
+    def add(self, command: SimpleCommand, depth: int) -> None:
+        """Takes a command, or what it wraps."""
+        while inner := unwrapped(command):
+            command = inner
+        words = command.words
+        name = words[0]
+        line = shell_line(words)
+        if line is not None and not command.globs:
+            self.read_line(line, depth + 1)
+            return
+        self.commands.append(command)
+        if name in EVALUATORS:
+            self.doubt(f"it uses `{name}`, which changes what commands mean or runs text as one")
+            if depth <= _DEEPEST:
+                self._search(" ".join(words[1:]), depth + 1)
+        elif not _PROGRAM.fullmatch(name):
+            self.doubt(f"the name of the program is not written plainly: {name[:40]}")
+
+    def _open(self, opened: Opened) -> None:
+        operator, target = opened
+        if operator in {">&", "<&"} and target.bare and _DESCRIPTOR.fullmatch(target.text):
+            return
+        path = target.text
+        if operator in {">&", "<&"} or target.glob or path[:1] in {"", "~", "!"} or "$" in path:
+            self.doubt(f"it redirects to something that is not plainly a file: {path[:40]}")
+            return
+        if path == "/dev/null":
+            return
+        if _SPECIAL.match(posixpath.normpath(path)) or _SPECIAL.match(path):
+            self.doubt(f"it opens a special file: {path[:40]}")
+        self.redirects.append(Redirect(path, write=operator != "<"))
+
+    def _is_harmless(self, command: SimpleCommand, words: list[Word]) -> bool:
+        """Shell commands that do nothing by themselves, in their plainest form."""
+        name, *arguments = command.words
+        if name == "cd":
+            return self._enter(words[1:])
+        if name in {"true", "false", ":", "wait", "break", "continue"}:
+            return not arguments
+        if name == "exit":
+            return not arguments or (len(arguments) == 1 and arguments[0].isdigit())
+        if name == "set":
+            options = [word for word in arguments if word != "pipefail"]
+            return bool(options) and all(map(_SET.fullmatch, options))
+        if name in {"[", "test"}:
+            closed = name == "test" or arguments[-1:] == ["]"]
+            operands = arguments if name == "test" else arguments[:-1]
+            return closed and not command.globs and all(map(_TEST.fullmatch, operands))
+        return False
+
+    def _enter(self, words: list[Word]) -> bool:
+        """Goes to a folder: like reading it. Hidden ones hold what makes programs run."""
+        if len(words) != 1 or words[0].glob:
+            return False
+        path = words[0].text
+        hidden = any(part[:1] == "." and part not in {".", ".."} for part in path.split("/"))
+        if hidden or path[:1] in {"", "-", "~", "+"} or "$" in path:
+            self.doubt(f"it goes to a folder that is not plainly one of the project: {path[:40]}")
+        self.folders.append(path)
+        self.redirects.append(Redirect(path, write=False))
+        return True
+
+    def _check_moves(self) -> None:
+        """Once the folder changes, what is written relative to it is anywhere."""
+        relative = [path for path in self.folders if not path.startswith("/")]
+        if len(self.folders) > 1 and relative:
+            self.doubt("it changes the folder more than once")
+        opened = [redirect.path for redirect in self.redirects if redirect.path not in self.folders]
+        programs = [command.words[0] for command in self.commands]
+        if any(not path.startswith("/") for path in opened) or any(
+            "/" in name and not name.startswith("/") for name in programs
+        ):
+            self.doubt("it changes the folder and then uses a file relative to it")

@@ -1,0 +1,128 @@
+"""Rules that would allow something from now on, spelled out, for a person to choose from."""
+
+from __future__ import annotations
+
+import shlex
+
+from msgspec import Struct
+
+from .paths import literal_glob
+from .rules import Rule
+from .shell import read_argv, read_shell
+from .verdicts import Subject, Verdict
+
+_SUBCOMMANDS = frozenset(
+    {
+        "apt",
+        "brew",
+        "bun",
+        "bundle",
+        "cargo",
+        "conda",
+        "composer",
+        "deno",
+        "docker",
+        "dotnet",
+        "gem",
+        "gh",
+        "git",
+        "glab",
+        "go",
+        "gradle",
+        "helm",
+        "hg",
+        "just",
+        "kubectl",
+        "make",
+        "mise",
+        "mix",
+        "mvn",
+        "nix",
+        "npm",
+        "pip",
+        "pipx",
+        "pnpm",
+        "poetry",
+        "podman",
+        "rustup",
+        "rye",
+        "systemctl",
+        "task",
+        "terraform",
+        "uv",
+        "yarn",
+    }
+)
+"""Programs whose first word says what they do: a rule for one names it too."""
+_LONGEST = 4
+
+
+class Suggestion(Struct, frozen=True, kw_only=True):
+    """What "always" would mean."""
+
+    id: str
+    label: str
+    rules: tuple[Rule, ...]
+
+
+def suggestions(subject: Subject) -> list[Suggestion]:
+    """From the narrowest on. Whether one is enough is for the caller to try."""
+    if subject.command is not None:
+        return _for_command(subject)
+    if subject.paths and all(p.write for p in subject.paths):
+        return _for_files(subject)
+    if subject.host:
+        return [_one("host", f"fetching from {subject.host}", host=subject.host, kind=subject.kind)]
+    if subject.tool:
+        return [_one("tool", f"the tool {subject.tool}", tool=subject.tool, kind=subject.kind)]
+    return []
+
+
+def _for_command(subject: Subject) -> list[Suggestion]:
+    command = subject.command
+    assert command is not None
+    reading = read_shell(command) if isinstance(command, str) else read_argv(command)
+    if reading.doubts or not reading.commands:
+        return []
+    found: dict[str, Suggestion] = {}
+    for id, pick in (("command", _usual), ("exact", _all_words)):
+        rules = {}
+        for simple in reading.commands:
+            words = shlex.join(pick(simple.words))
+            rules[words] = Rule(verdict=Verdict.ALLOW, command=words)
+        label = "Always allow " + ", ".join(f"`{words}`" for words in rules)
+        if len(rules) <= _LONGEST and label not in {s.label for s in found.values()}:
+            found[id] = Suggestion(id=id, label=label, rules=tuple(rules.values()))
+    return list(found.values())
+
+
+def _usual(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The program, and what it is asked to do where that is its first word."""
+    if words[0] in _SUBCOMMANDS and len(words) > 1 and not words[1].startswith("-"):
+        return words[:2]
+    return words[:1]
+
+
+def _all_words(words: tuple[str, ...]) -> tuple[str, ...]:
+    return words
+
+
+def _for_files(subject: Subject) -> list[Suggestion]:
+    everything = _one(
+        "project", f"every {subject.kind} in this project", kind=subject.kind, path="**"
+    )
+    if len(subject.paths) > 1:
+        return [everything]
+    path = literal_glob(subject.paths[0].path)
+    return [
+        everything,
+        _one("file", f"every {subject.kind} of {path}", kind=subject.kind, path=path),
+    ]
+
+
+def _one(id: str, what: str, **fields: str) -> Suggestion:
+    return Suggestion(
+        id=id,
+        label=f"Always allow {what}",
+        rules=(Rule(verdict=Verdict.ALLOW, **fields),),  # type: ignore[arg-type]
+    )

@@ -1,0 +1,1 @@
+"""The storage edge: files that outlive this process. It imports only the core."""
