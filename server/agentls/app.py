@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from . import __version__
 from .agent.agents import Agents
@@ -18,8 +19,11 @@ from .core.policy.gate import SessionPolicy
 from .core.sessions import Sessions
 from .core.settings import Settings
 from .runtime import LoopClock, TaskOwner, new_id
-from .storage.paths import config_folder, protected_places, resolve, state_folder
-from .storage.rules import RuleBook
+from .storage.audit import Audit
+from .storage.paths import config_folder, database_file, protected_places, resolve, state_folder
+
+if TYPE_CHECKING:
+    from .storage.rules import RuleBook
 
 
 class App:
@@ -32,7 +36,6 @@ class App:
         self.clock = LoopClock()
         self.asks = Asks()
         self._books: dict[str, RuleBook] = {}
-        self._protected = protected_places(os.environ)
         self.agents = Agents(
             catalog,
             tasks,
@@ -51,9 +54,13 @@ class App:
             policy=self.policy,
         )
         self.decisions = Decisions(self.sessions, self.asks)
+        self.audit = Audit(database_file(os.environ))
+        self.sessions.observers.append(self.audit)
 
     def book(self, root: str) -> RuleBook:
         """The rules that hold in a folder."""
+        from .storage.rules import RuleBook  # rules are read when the first is needed
+
         book = self._books.get(root)
         if book is None:
             book = self._books[root] = RuleBook(config_folder(os.environ), (root,))
@@ -61,7 +68,11 @@ class App:
 
     def policy(self, agent: str, root: str) -> SessionPolicy:
         return SessionPolicy(
-            agent, root, book=self.book(root), resolve=resolve, protected=self._protected
+            agent,
+            root,
+            book=self.book(root),
+            resolve=resolve,
+            protected=protected_places(os.environ),
         )
 
 
@@ -81,6 +92,7 @@ async def building() -> AsyncIterator[Callable[[Settings], App]]:
             for app in built:
                 app.sessions.close_all()
                 await app.agents.close()
+                await asyncio.to_thread(app.audit.close)
 
 
 @asynccontextmanager

@@ -12,11 +12,13 @@ import shlex
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fakes.bench import Bench
 from fakes.conversation import ended, prompt, same_as_snapshot
+from fakes.editor import Editor
 from fakes.leftovers import nothing_left
 
 LAUNCHER = shlex.split(os.environ.get("AGENTLS_REAL_AGENTS", ""))
@@ -27,7 +29,7 @@ pytestmark = [pytest.mark.real_agent, pytest.mark.timeout(120)]
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    it = Bench(tmp_path)
+    it = Bench(tmp_path, "workspace")  # the scripted model stops at a space in a path
     for agent in AGENTS:
         it.add_agent(agent, [*LAUNCHER, agent])
     yield it
@@ -66,3 +68,68 @@ async def test_an_error_of_the_model_is_shown_in_words(bench: Bench, agent: str)
     end = await ended(editor, session)
     words = end.get("error", "") + editor.mirror(session).text()
     assert "scripted failure" in words, words
+
+
+ASKS = {"shell": "#fake shell touch made.txt", "edit": "#fake edit greeting.txt hello goodbye"}
+
+
+async def _asked(editor: Editor, session: str) -> dict[str, Any]:
+    def open_asks() -> list[dict[str, Any]]:
+        return [a for a in editor.mirror(session).of_kind("ask") if "decision" not in a]
+
+    (ask,) = await editor.until(open_asks, "an ask", patience=60)
+    return ask
+
+
+async def _decide(editor: Editor, ask: dict[str, Any], **answer: str) -> None:
+    result = await editor.request("agentls/ask/decide", {"askId": ask["askId"], **answer})
+    assert result["settled"]
+
+
+def _done(bench: Bench, what: str) -> bool:
+    if what == "shell":
+        return (bench.workspace / "made.txt").exists()
+    return "goodbye" in (bench.workspace / "greeting.txt").read_text()
+
+
+@pytest.mark.parametrize("what", ASKS)
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_asks_of_real_agents(bench: Bench, agent: str, what: str) -> None:
+    """Rejected, then allowed once, then always: not asked again after a restart of everything."""
+    (bench.workspace / "greeting.txt").write_text("one\nhello\nthree\n")
+    editor = await bench.editor()
+    session = await prompt(editor, agent, ASKS[what])
+    await _decide(editor, await _asked(editor, session), verdict="reject")
+    end = await ended(editor, session)
+    # Codex ends the turn when it is told no; the others go on.
+    assert end["reason"] == ("cancelled" if agent == "codex" else "end_turn")
+    assert not _done(bench, what)
+
+    again = {"sessionId": session, "text": ASKS[what]}
+    await editor.request("agentls/session/prompt", again)
+    ask = await _asked(editor, session)
+    assert ask.get("always"), f"a rule is offered: {ask}"
+    await _decide(editor, ask, verdict="allow")
+    await ended(editor, session, turns=2)
+    assert _done(bench, what)
+
+    _undo(bench)
+    await editor.request("agentls/session/prompt", again)
+    ask = await _asked(editor, session)
+    await _decide(editor, ask, always=ask["always"][0]["id"])
+    await ended(editor, session, turns=3)
+    assert _done(bench, what)
+    await editor.close()
+
+    _undo(bench)
+    editor = await bench.editor()
+    session = await prompt(editor, agent, ASKS[what])
+    assert (await ended(editor, session))["reason"] == "end_turn"
+    assert _done(bench, what)
+    for ask in editor.mirror(session).of_kind("ask"):
+        assert "rule" in ask["decision"]["by"]
+
+
+def _undo(bench: Bench) -> None:
+    (bench.workspace / "made.txt").unlink(missing_ok=True)
+    (bench.workspace / "greeting.txt").write_text("one\nhello\nthree\n")

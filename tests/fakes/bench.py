@@ -15,8 +15,8 @@ SCENARIOS = Path(__file__).parent.parent / "scenarios"
 class Bench:
     """Where a test of the whole server takes place."""
 
-    def __init__(self, folder: Path) -> None:
-        self.workspace = folder / "workspace with ünïcode"
+    def __init__(self, folder: Path, workspace: str = "workspace with ünïcode") -> None:
+        self.workspace = folder / workspace
         self.config = folder / "config"
         self.mark = new_mark()
         self.editors: list[Editor] = []

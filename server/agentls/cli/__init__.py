@@ -19,6 +19,7 @@ COMMANDS = {
     "replay": "replay",
     "agents": "agents",
     "rules": "rules",
+    "decisions": "decisions",
     "demo": "demo",
     "demo-agent": "demo_agent",
 }

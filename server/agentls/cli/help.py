@@ -26,6 +26,8 @@ Commands
                          agentls agents
   agentls rules        what agents may do without asking; list, add, remove, explain
                          agentls rules explain "git status && rm -rf build"
+  agentls decisions    what was allowed and rejected lately, and by whom
+                         agentls decisions --last 50
   agentls record       like run, and keep what was said between agentls and the agent
                          agentls record -o bug.jsonl "Say hello"
   agentls replay       play a recording as if it were an agent, on stdin and stdout

@@ -182,9 +182,9 @@ class EditorServer:
         )
         self._dispatcher = Dispatcher(handlers, self._ask_handlers)
         self._observe(services, editor, publisher, files)
-        problems += [*services.agents.problems(), *services.book(handlers.workspace).problems()]
-        for problem in problems:
-            self._wire.tell("window/showMessage", {"type": 2, "message": f"agentls: {problem}"})
+        self._wire.own["initialized"] = lambda _: self._tell_problems(
+            [*problems, *services.agents.problems(), *services.book(handlers.workspace).problems()]
+        )
 
     def _observe(
         self,
@@ -226,6 +226,10 @@ class EditorServer:
             observers.append(self._progress)
 
     # -- to the editor
+
+    def _tell_problems(self, problems: list[str]) -> None:
+        for problem in problems:
+            self._wire.tell("window/showMessage", {"type": 2, "message": f"agentls: {problem}"})
 
     def _did_change_session(self, params: p.DidChangeParams) -> None:
         self._wire.tell("agentls/session/didChange", params)

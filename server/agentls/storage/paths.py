@@ -158,6 +158,11 @@ def state_folder(env: Mapping[str, str]) -> Path:
     return user_state_path("agentls", appauthor=False)
 
 
+def database_file(env: Mapping[str, str]) -> Path:
+    """Where decisions are written down."""
+    return state_folder(env) / "agentls.db"
+
+
 def protected_places(env: Mapping[str, str]) -> tuple[str, ...]:
     """Our folders, and the start files of the user: as they are named and where they really are."""
     named = [str(config_folder(env)), str(state_folder(env))]

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 from msgspec import Struct
 
 from ..errors import AgentlsError, BadRequest
 from ..transcript import ToolCall
-from .decide import decide
 from .rules import Mode, Rule, Scope
 from .subjects import subject_of
-from .suggest import Suggestion, suggestions
 from .verdicts import PathUse, Ruling, Subject, Verdict
+
+if TYPE_CHECKING:
+    from .suggest import Suggestion
 
 log = logging.getLogger(__name__)
 
@@ -100,6 +101,9 @@ class SessionPolicy:
                 self._book.add(named, scope)
 
     def _decide(self, subject: Subject, *more: Rule) -> Ruling:
+        # Here, because knowing the shell takes 12 ms to load, and a server starts without asks.
+        from .decide import decide  # noqa: PLC0415
+
         return decide(
             subject,
             [*self._own, *self._book.rules(), *more],
@@ -111,6 +115,8 @@ class SessionPolicy:
 
     def _suggestions(self, subject: Subject) -> tuple[Suggestion, ...]:
         """Only rules that would really have allowed it: nobody is asked again after "always"."""
+        from .suggest import suggestions  # noqa: PLC0415 - as in _decide
+
         return tuple(
             s
             for s in suggestions(subject)

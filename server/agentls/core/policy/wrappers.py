@@ -37,7 +37,7 @@ _VARIABLES = {
         ),
         _VALUE,
     ),
-    "TZ": re.compile(r"[A-Za-z0-9+-]*(?:/[A-Za-z_+-]+)*"),
+    "TZ": re.compile(r"(?:[A-Za-z0-9+-]+(?:/[A-Za-z0-9_+-]+)*)?"),
     "NODE_ENV": re.compile("test|development"),
     "PAGER": re.compile("cat|"),
     "GIT_PAGER": re.compile("cat|"),
