@@ -10,23 +10,12 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .options import Options, likely_risky, may_become_option, parse
+from . import writers
+from .options import likely_risky, may_become_option, parse
 from .programs import RISKY
 from .scripts import awk_only_prints, sed_only_prints
 from .tables import names
-
-
-class Use(NamedTuple):
-    """A command, and from which word on it goes beyond the rule."""
-
-    name: str
-    words: tuple[str, ...]
-    globs: tuple[int, ...]
-    start: int
-
-    @property
-    def further(self) -> tuple[str, ...]:
-        return self.words[self.start :]
+from .uses import Use, risk
 
 
 class Known(NamedTuple):
@@ -44,9 +33,9 @@ class Known(NamedTuple):
                 continue
             takes = self._takes_next(word)
             if takes is None:
-                return _risk(word, use.name)
+                return risk(word, use.name)
             if takes and next(words, "-").startswith("-"):
-                return _risk(word, use.name)
+                return risk(word, use.name)
         return ""
 
     def _takes_next(self, word: str) -> bool | None:
@@ -73,10 +62,6 @@ def _known(flags: str, valued: str, names: str, valued_names: str) -> Known:
     )
 
 
-def _risk(word: str, name: str) -> str:
-    return f"{word} can make {name} write a file or run a program"
-
-
 _CURL = _known(
     "sSfLiIvkgGN46#0",
     "mAe",
@@ -96,11 +81,13 @@ def _curl(use: Use) -> str:
     for word in words:
         if _CURL_SINK.fullmatch(word):
             if next(words, "") != "/dev/null":
-                return _risk(word, use.name)
+                return risk(word, use.name)
         elif word in {"-w", "--write-out", "-H", "--header"}:
             value = next(words, "@")
             if value.startswith(("@", "-")) or "%output" in value:
-                return _risk(word, use.name)
+                return risk(word, use.name)
+        elif "://" in word and not word.startswith(("http://", "https://")):
+            return f"{word} can make curl speak to any service"
         else:
             rest.append(word)
     return _CURL.objection(use._replace(words=tuple(rest), start=0))
@@ -113,6 +100,14 @@ _WGET = _known(
     " --no-check-certificate --no-clobber --inet4-only",
     "--tries --timeout --user-agent --wait",
 )
+
+
+def _wget(use: Use) -> str:
+    """It saves a page under the last part of its address; a hidden file may make programs run."""
+    hidden = next((word for word in use.further if re.search(r"/\.|%2e", word.lower())), "")
+    return f"{hidden} may be saved as a hidden file" if hidden else _WGET.objection(use)
+
+
 _TAR = _known(
     "tvzjJaf",
     "",
@@ -144,7 +139,7 @@ _FIND = re.compile(
 def _find(use: Use) -> str:
     for word in use.further:
         if word.startswith("-") and word != "-" and not _FIND.fullmatch(word):
-            return _risk(word, use.name)
+            return risk(word, use.name)
     return ""
 
 
@@ -164,7 +159,7 @@ def _sed(use: Use) -> str:
         elif not word.startswith("-") or word == "-":
             files.append(index)
         elif index >= use.start and not _SED_FLAGS.fullmatch(word):
-            return _risk(word, use.name)
+            return risk(word, use.name)
         index += 1
     for index in scripts or files[:1]:
         script = use.words[index] if index < len(use.words) else "w"
@@ -178,13 +173,13 @@ def _awk(use: Use) -> str:
     while index < len(use.words) and use.words[index].startswith("-"):
         word = use.words[index]
         if word[:2] not in {"-F", "-v"}:
-            return "" if index < use.start else _risk(word, use.name)
+            return "" if index < use.start else risk(word, use.name)
         index += 1 if len(word) > 2 else 2
     program = use.words[index] if index < len(use.words) else "@"
     if index >= use.start and (index in use.globs or not awk_only_prints(program)):
         return "its program does more than print, or is not plain enough to tell"
     late = (word for word in use.words[max(index + 1, use.start) :] if word.startswith("-"))
-    return next((_risk(word, use.name) for word in late if word != "-"), "")
+    return next((risk(word, use.name) for word in late if word != "-"), "")
 
 
 _MAKE = parse(
@@ -197,7 +192,7 @@ def _make(use: Use) -> str:
     """A rule that names a target does not cover another one."""
     for word in use.further:
         if _MAKE.risky(word) or ("=" in word and not word.startswith("--")):
-            return _risk(word, use.name)
+            return risk(word, use.name)
         if use.start > 1 and not word.startswith("-") and not word.isdigit():
             return f"the rule does not say the target {word}"
     return ""
@@ -236,55 +231,6 @@ def _evaluates(use: Use) -> str:
     return ""
 
 
-_WRITER_OPTIONS: dict[str, Options] = {
-    "rsync": parse(
-        "-e -M --rsh --rsync-path --remote-option --daemon --config --write-batch"
-        " --only-write-batch --log-file --read-batch --password-file --temp-dir --partial-dir"
-        " --delete --delete-before --delete-after --delete-during --delete-excluded"
-        " --remove-source-files --files-from"
-    ),
-    "zip": RISKY["zip"],
-    "install": parse("--strip-program"),
-    "split": parse("--filter"),
-}
-WRITERS = names(
-    "chgrp chmod chown cp csplit dd gunzip gzip install ln mkdir mkfifo mv rm rmdir rsync"
-    " shred split tee touch truncate unlink xz zip zstd"
-)
-
-
-def _writer(use: Use) -> str:
-    """Changes files below the current folder; hidden ones may be what makes programs run."""
-    risky = _WRITER_OPTIONS.get(use.name)
-    for word in use.further:
-        if risky is not None and risky.risky(word):
-            return _risk(word, use.name)
-        if use.name == "chmod" and _RAISES.fullmatch(word):
-            return f"{word} lets others run a program as its owner"
-        path = _path_in(word)
-        if path != "/dev/null" and not _is_near(path):
-            return f"{path} is not plainly a file below the current folder"
-    return ""
-
-
-_NAMED = re.compile(r"-|[a-z]+=")
-_RAISES = re.compile(r"[ugoa]*[-+=][rwxX]*[st].*|0*[1-7][0-7]{3}")
-
-
-def _path_in(word: str) -> str:
-    """The part of a word that may be a path: of=PATH, --to=PATH, -tPATH."""
-    if not _NAMED.match(word):
-        return word
-    _, equals, value = word.partition("=")
-    return value if equals or "/" not in word else word[word.index("/") :]
-
-
-def _is_near(path: str) -> bool:
-    first, *others = path.split("/")
-    hidden = any(part.startswith(".") for part in others) or (first[:1] == "." and first != ".")
-    return not (hidden or path.startswith(("/", "~", "$")) or ":" in path)
-
-
 _UNZIP = re.compile("-[lvtpZzqc1]+")
 
 
@@ -293,7 +239,7 @@ def _unzip(use: Use) -> str:
     if not any(_UNZIP.fullmatch(word) for word in use.words[1:]):
         return "the rule does not say that files may be taken out of an archive"
     late = (w for w in use.further if w.startswith("-") and not _UNZIP.fullmatch(w))
-    return next((_risk(word, use.name) for word in late), "")
+    return next((risk(word, use.name) for word in late), "")
 
 
 def _scripts_of_a_project(use: Use) -> str:
@@ -302,7 +248,7 @@ def _scripts_of_a_project(use: Use) -> str:
     passed_on = False
     for word in use.further:
         if options.risky(word) or (passed_on and likely_risky(word)):
-            return _risk(word, use.name)
+            return risk(word, use.name)
         passed_on = passed_on or word == "--"
     return ""
 
@@ -317,13 +263,13 @@ _OPENSSL = re.compile(
 def _openssl(use: Use) -> str:
     for word in use.further:
         if word.startswith("-") and not _OPENSSL.fullmatch(word):
-            return _risk(word, use.name)
+            return risk(word, use.name)
     return ""
 
 
 CHECKS: dict[str, Callable[[Use], str]] = {
     "curl": _curl,
-    "wget": _WGET.objection,
+    "wget": _wget,
     **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
     **dict.fromkeys(("find", "gfind"), _find),
     **dict.fromkeys(("sed", "gsed"), _sed),
@@ -334,10 +280,15 @@ CHECKS: dict[str, Callable[[Use], str]] = {
     **dict.fromkeys(("hostname", "domainname"), _no_operands),
     **dict.fromkeys(("printf", "test", "["), _evaluates),
     **dict.fromkeys(("npm", "pnpm", "yarn", "cargo", "deno", "bun"), _scripts_of_a_project),
-    **dict.fromkeys(WRITERS, _writer),
+    **dict.fromkeys(writers.WRITERS, writers.objection),
     "unzip": _unzip,
     "openssl": _openssl,
 }
+# What a program that is not known does only when the rule says so.
+_DOING = names(
+    "exec run eval shell ssh sh bash call install uninstall publish deploy destroy delete remove"
+    " apply push upload login"
+)
 # Patterns may become any option for these without harm.
 OPEN = frozenset({"printf", "test", "["})
 
@@ -350,4 +301,9 @@ def objection(use: Use) -> str:
     if check is not None:
         return check(use)
     risky = options.risky if options is not None else likely_risky
-    return next((_risk(word, use.name) for word in use.further if risky(word)), "")
+    for word in use.further:
+        if risky(word):
+            return risk(word, use.name)
+    if use.start == 1 and options is None and use.further and use.further[0] in _DOING:
+        return f"the rule does not say `{use.name} {use.further[0]}`"
+    return ""

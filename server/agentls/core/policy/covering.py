@@ -8,12 +8,14 @@ text is covered only by a rule that names what is run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 
 from . import checks, git
 from .commands import SimpleCommand
 from .launchers import BETWEEN, INTERPRETERS, LAUNCHERS, VERSION_FLAGS, WHOLE
 from .programs import HARMLESS_USES, READERS
+from .uses import Use
 from .wrappers import EVALUATORS
 
 _OTHER = "the rule is for another command"
@@ -21,6 +23,8 @@ _LONGEST_PREFIX = 3
 # Modules and flags that say what an interpreter runs, with what comes after them.
 _NAMES_WHAT = {"python": "-m", "java": "-jar"}
 _DEEPEST = 8
+_RUN_BY_OPTION = frozenset({"find", "fd", "fdfind", "rg", "tar", "git"})
+_RUNS = re.compile(r"--?(?:exec|ok|to-|pre|use-|[xXI])|-c")
 
 
 def covers(rule_words: Sequence[str], command: SimpleCommand) -> bool:
@@ -78,7 +82,7 @@ def _arguments(
         if at >= len(words) or words[at] not in uses:
             return f"the rule does not say `{' '.join(words[: at + 1])}`"
         start = at + 1
-    return checks.objection(checks.Use(name, words, globs, start))
+    return checks.objection(Use(name, words, globs, start))
 
 
 def _beyond(name: str, rule: tuple[str, ...], words: tuple[str, ...]) -> int | None:
@@ -136,7 +140,7 @@ def _interpreter(
             inner = tuple(index - shift for index in globs)
             return _objection(rule[at + 1 :], words[shift:], inner, depth + 1)
         if not rule[at].startswith("-"):
-            return checks.objection(checks.Use(rule[at], words, globs, start))
+            return checks.objection(Use(rule[at], words, globs, start))
         if (kind, rule[at]) == ("node", "--test"):
             odd = (w for w in words[start:] if w.startswith("-") and not w.startswith("--test-"))
             return next((f"{word} may make node run something else" for word in odd), "")
@@ -158,32 +162,22 @@ def touches(rule_words: Sequence[str], command: SimpleCommand) -> bool:
     first = _plain_name(rule[0])
     return any(
         _plain_name(words[at]) == first and _goes_on(rule[1:], words[at + 1 :])
-        for at in _places(words)
+        for at in (0, *range(_inner(words), len(words)))
     )
 
 
-def _places(words: tuple[str, ...]) -> Iterator[int]:
-    """Where a program may be named: at the start, and anywhere after one that runs programs."""
-    yield 0
-    for at in range(1, len(words)):
-        if _runs_others(words[:at]):
-            yield from range(at, len(words))
-            return
-
-
-def _runs_others(words: tuple[str, ...]) -> bool:
+def _inner(words: tuple[str, ...]) -> int:
+    """From where on another program may be named."""
     name = _plain_name(words[0])
-    if name in {"find", "fd", "fdfind", "rg", "tar", "git"}:
-        return any(
-            w.lstrip("-").startswith(("exec", "x", "X", "ok", "to-", "c")) for w in words[1:]
-        )
-    leading = (name, *words[1:])
-    return (
-        any(leading[:length] in LAUNCHERS | WHOLE for length in range(1, _LONGEST_PREFIX + 1))
-        or name in EVALUATORS
-        or INTERPRETERS.fullmatch(name) is not None
-        or (len(words) == 1 and "=" in words[0])
-    )
+    if name in _RUN_BY_OPTION:
+        options = (at for at, word in enumerate(words) if _RUNS.match(word))
+        return next(options, len(words))
+    assigned = next((at for at, word in enumerate(words) if "=" not in word), len(words))
+    leading = (name, *words[1:_LONGEST_PREFIX])
+    if any(leading[:length] in LAUNCHERS | WHOLE for length in range(1, _LONGEST_PREFIX + 1)):
+        return 1
+    runs = name in EVALUATORS or INTERPRETERS.fullmatch(name) is not None
+    return 1 if runs else assigned or len(words)
 
 
 def _plain_name(word: str) -> str:
@@ -191,25 +185,34 @@ def _plain_name(word: str) -> str:
 
 
 def _goes_on(rule: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """Whether the words of a rule come in this order, with anything between them."""
+    """Whether a rule goes on like this: its options anywhere, its other words in order, with
+    nothing but options and their values between them."""
     letters = {letter for word in words if _is_cluster(word) for letter in word[1:]}
-    rest = iter(words)
+    at, after_option = 0, False
     for expected in rule:
-        if _is_cluster(expected):
-            if not letters.issuperset(expected[1:]):
+        if expected.startswith("-"):
+            if not _has_option(expected, words, letters):
                 return False
-        elif not any(_matches(expected, word) for word in rest):
+            continue
+        while at < len(words) and _plain_name(words[at]) != _plain_name(expected):
+            if not after_option and not words[at].startswith("-"):
+                return False
+            after_option = words[at].startswith("-")
+            at += 1
+        if at == len(words):
             return False
+        at, after_option = at + 1, False
     return True
+
+
+def _has_option(expected: str, words: tuple[str, ...], letters: set[str]) -> bool:
+    if _is_cluster(expected) and letters.issuperset(expected[1:]):
+        return True
+    given = {word.partition("=")[0] for word in words if word.startswith("-")}
+    return expected.partition("=")[0] in given or any(
+        len(word) > 3 and expected.startswith(word) for word in given
+    )
 
 
 def _is_cluster(word: str) -> bool:
     return word[:1] == "-" and word[1:2] not in {"", "-"}
-
-
-def _matches(expected: str, word: str) -> bool:
-    if expected == word or word.startswith(f"{expected}="):
-        return True
-    if expected.startswith("--"):
-        return len(word) > 3 and expected.startswith(word.partition("=")[0])
-    return _plain_name(expected) == _plain_name(word)

@@ -72,6 +72,7 @@ _CONFIG_FLAGS = {"--global", "--local", "--system", "--show-origin", "--name-onl
 _CONFIG_FLAGS |= {"--show-scope", "--bool", "--int", "--path", "--type=bool", "--type=int"}
 # ext:: runs a command as a transport; a host that starts with a dash is an option to ssh.
 _TRANSPORT = re.compile(r"(?:--?[a-z-]+=)?[A-Za-z0-9+.-]+::|ssh://-|.*@-")
+_ADDRESS = re.compile(r"[./~]|[^:]*:")
 _REMOTE = names("archive clone fetch ls-remote pull push remote submodule")
 
 
@@ -98,6 +99,9 @@ def objection(words: tuple[str, ...], start: int, at: int) -> str:
             return f"{word} can make git run a program"
         if name == "push" and word.startswith((":", "+")):
             return f"{word} makes git overwrite or delete what was pushed before"
+    operands = [word for word in words[at + 1 :] if not word.startswith("-")]
+    if name in {"push", "pull", "fetch"} and operands and _ADDRESS.match(operands[0]):
+        return "" if operands[0] not in further else f"{operands[0]} is none of the named remotes"
     return ""
 
 

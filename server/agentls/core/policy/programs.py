@@ -138,7 +138,6 @@ coverage: -d -o --rcfile --directory --data-file --debug
 bandit: -o -c --output --configfile --ini
 tox: -c -x --conf --workdir --root --result-json --override --hashseed
 nox: -f --noxfile --envdir
-aws: --endpoint-url --cli-input-json --cli-input-yaml --profile --ca-bundle
 systemctl: -H -M --host --machine --root --image --force
 brew: --HEAD --debug --git --interactive
 deno: -A -c -r -o --allow-* --config --import-map --preload --import --require --unstable*
@@ -199,6 +198,9 @@ conda mamba micromamba: list info search --version
 deno: lint check test fmt doc info bench --version
 bun: test --version
 dotnet: build test --info --version list
+aws gcloud az heroku fly vercel netlify firebase: version --version help info
+hg svn jj: status st log diff show info blame annotate cat help version --version
+composer: show list validate outdated licenses --version
 openssl: version x509 s_client dgst verify
 """
 HARMLESS_USES = {name: names(uses) for name, uses in entries(_HARMLESS_USES)}

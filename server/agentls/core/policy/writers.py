@@ -1,0 +1,62 @@
+"""Programs whose purpose is to change files: which files a rule for them covers.
+
+Invariant: covered is what is plainly below the current folder and not hidden. Everything else may
+be a file that makes programs run, such as a hook, or that says what an agent may do.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .options import Options, parse
+from .programs import RISKY
+from .tables import names
+from .uses import Use, risk
+
+_WRITER_OPTIONS: dict[str, Options] = {
+    "rsync": parse(
+        "-e -M --rsh --rsync-path --remote-option --daemon --config --write-batch"
+        " --only-write-batch --log-file --read-batch --password-file --temp-dir --partial-dir"
+        " --delete --delete-before --delete-after --delete-during --delete-excluded"
+        " --remove-source-files --files-from"
+    ),
+    "zip": RISKY["zip"],
+    "install": parse("--strip-program"),
+    "split": parse("--filter"),
+}
+WRITERS = names(
+    "chgrp chmod chown cp csplit dd gunzip gzip install ln mkdir mkfifo mv rm rmdir rsync"
+    " shred split tee touch truncate unlink xz zip zstd"
+)
+
+
+def objection(use: Use) -> str:
+    """Changes files below the current folder; hidden ones may be what makes programs run."""
+    risky = _WRITER_OPTIONS.get(use.name)
+    for word in use.further:
+        if risky is not None and risky.risky(word):
+            return risk(word, use.name)
+        if use.name == "chmod" and _RAISES.fullmatch(word):
+            return f"{word} lets others run a program as its owner"
+        path = _path_in(word)
+        if path != "/dev/null" and not _is_near(path):
+            return f"{path} is not plainly a file below the current folder"
+    return ""
+
+
+_NAMED = re.compile(r"-|[a-z]+=")
+_RAISES = re.compile(r"[ugoa]*[-+=][rwxX]*[st].*|0*[1-7][0-7]{3}")
+
+
+def _path_in(word: str) -> str:
+    """The part of a word that may be a path: of=PATH, --to=PATH, -tPATH."""
+    if not _NAMED.match(word):
+        return word
+    _, equals, value = word.partition("=")
+    return value if equals or "/" not in word else word[word.index("/") :]
+
+
+def _is_near(path: str) -> bool:
+    first, *others = path.split("/")
+    hidden = any(part.startswith(".") for part in others) or (first[:1] == "." and first != ".")
+    return not (hidden or path.startswith(("/", "~", "$")) or ":" in path)
