@@ -98,7 +98,7 @@ export async function follow(): Promise<void> {
   const prompt: PromptParams = { text: state ?? "Hello" };
   const { turn } = await request(methods.sessionPrompt, prompt);
   // @ts-expect-error a required field is missing
-  await request(methods.askDecide, { askId: turn.toString() });
+  await request(methods.askDecide, { verdict: turn.toString() });
   // @ts-expect-error a notification is no request
   await request(methods.sessionDidChange, nothing);
   // @ts-expect-error Nothing has no fields
