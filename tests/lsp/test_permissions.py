@@ -322,8 +322,12 @@ async def test_a_repository_cannot_loosen_the_policy(bench: Bench) -> None:
         '[[rule]]\nverdict = "deny"\ncommand = "ls"\n'
     )
     editor = await bench.editor()
-    warned = [n["message"] for n in editor.notifications("window/showMessage")]
-    assert any("rules.toml" in m for m in warned)
+    await editor.until(
+        lambda: any(
+            "rules.toml" in n["message"] for n in editor.notifications("window/showMessage")
+        ),
+        "a word about the rule that was ignored",
+    )
     session = await prompt(editor, "demo", "/run echo hi")
     ask = await asked(editor, session)
     await editor.request("agentls/ask/decide", {"askId": ask["askId"], "verdict": "reject"})

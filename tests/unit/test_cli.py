@@ -22,7 +22,16 @@ from rich.console import Console
 
 from agentls import __version__, log
 from agentls.cli import COMMANDS, main
-from agentls.cli.answers import ALLOW, REJECT, automatic, chosen, keys
+from agentls.cli.answers import (
+    ALLOW,
+    REJECT,
+    Answer,
+    automatic,
+    choices,
+    chosen,
+    keys,
+    offered_rule,
+)
 from agentls.cli.options import parse
 from agentls.cli.view.blocks import Blocks
 from agentls.cli.view.diffs import diff_lines
@@ -32,6 +41,8 @@ from agentls.cli.view.screen import Screen
 from agentls.core.errors import BadRequest
 from agentls.core.growing import GrowingText
 from agentls.core.model import (
+    Always,
+    AskId,
     Block,
     Diff,
     EntryId,
@@ -41,7 +52,7 @@ from agentls.core.model import (
     TerminalId,
     ToolCallId,
 )
-from agentls.core.transcript import Output, ToolCall
+from agentls.core.transcript import Ask, Output, ToolCall
 
 KINDS = ("allow_once", "allow_always", "reject_once", "reject_always", "", "allow_maybe")
 OPTIONS = st.lists(
@@ -239,12 +250,42 @@ def test_only_a_number_or_a_letter_of_an_option_chooses_it(
     offered = keys(options)
     words = [word for key in offered for word in (key.number, key.letter) if word]
     assert len(words) == len(set(words))
-    option = chosen(offered, typed)
-    if typed.strip().lower() in words:
-        key = next(k for k in offered if typed.strip().lower() in (k.number, k.letter))
-        assert option is key.option
+    answer = chosen(offered, typed)
+    word, _, reason = typed.strip().partition(" ")
+    key = next((k for k in offered if word and word.lower() in (k.number, k.letter)), None)
+    if key is None or (reason.strip() and not key.option.kind.startswith("reject")):
+        assert answer is None
     else:
-        assert option is None
+        assert answer == Answer(key.option, reason.strip())
+
+
+def test_a_no_can_say_why_and_a_yes_cannot_have_an_if() -> None:
+    options = [Option(kind, kind, kind) for kind in KINDS[:4]]
+    answer = chosen(keys(options), "n use tabs, please")
+    assert answer is not None
+    assert (answer.option.kind, answer.reason) == ("reject_once", "use tabs, please")
+    assert chosen(keys(options), "y but only once") is None
+
+
+def test_a_rule_is_offered_where_the_agent_has_no_always() -> None:
+    once, always = Option("o", "Allow", "allow_once"), Option("a", "Always", "allow_always")
+    offer = Always("command", "Always allow `ls`")
+
+    def offered(*options: Option) -> list[str]:
+        ask = Ask(
+            id=EntryId("e1"),
+            at=0.0,
+            turn=1,
+            ask=AskId("a1"),
+            call=ToolCallId("c1"),
+            title="ls",
+            options=options,
+            always=(offer,),
+        )
+        return [offered_rule(option) for option in choices(ask)]
+
+    assert offered(once) == ["", "command"]
+    assert offered(once, always) == ["", ""]
 
 
 @pytest.mark.parametrize("typed", ["", " ", "\n", "\t\n", "yes please", "0", "5"])

@@ -304,6 +304,8 @@ def objection(use: Use) -> str:
     for word in use.further:
         if risky(word):
             return risk(word, use.name)
+        if options is None and word in {"exec", "eval"}:
+            return f"the rule does not say `{use.name} … {word}`"
     if use.start == 1 and options is None and use.further and use.further[0] in _DOING:
         return f"the rule does not say `{use.name} {use.further[0]}`"
     return ""

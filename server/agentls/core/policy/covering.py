@@ -54,7 +54,9 @@ def _objection(
     name = words[0].rpartition("/")[2]
     if INTERPRETERS.fullmatch(name):
         return _interpreter(name, rule, words, globs, depth)
-    for length in range(_LONGEST_PREFIX, 0, -1):
+    if name == "command" and words[1:2] in {("-v",), ("-V",)} and rule[1:2] in {(), words[1:2]}:
+        return ""
+    for length in range(min(_LONGEST_PREFIX, len(words)), 0, -1):
         prefix = (name, *words[1:length])
         if prefix in LAUNCHERS:
             return _launcher(length, rule, words, globs, depth)

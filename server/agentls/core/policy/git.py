@@ -11,9 +11,11 @@ import re
 from .options import parse
 from .programs import HARMLESS_USES
 from .tables import names
+from .writers import is_near
 
 _EVERYWHERE = parse(
-    "--output --output-directory --exec --exec-path --upload-pack --receive-pack --extcmd --tool"
+    "--output --output-directory --repo --exec --exec-path --upload-pack --receive-pack --extcmd"
+    " --tool"
     " --open-files-in-pager --config --config-env --template --separate-git-dir --git-dir"
     " --work-tree --ext-diff --textconv --edit-description --force --force-with-lease"
     " --force-if-includes --hard --delete --mirror --unsafe-paths --directory --strategy --filters"
@@ -72,6 +74,7 @@ _CONFIG_FLAGS = {"--global", "--local", "--system", "--show-origin", "--name-onl
 _CONFIG_FLAGS |= {"--show-scope", "--bool", "--int", "--path", "--type=bool", "--type=int"}
 # ext:: runs a command as a transport; a host that starts with a dash is an option to ssh.
 _TRANSPORT = re.compile(r"(?:--?[a-z-]+=)?[A-Za-z0-9+.-]+::|ssh://-|.*@-")
+_EXCHANGE = frozenset({"push", "pull", "fetch"})
 _ADDRESS = re.compile(r"[./~]|[^:]*:")
 _REMOTE = names("archive clone fetch ls-remote pull push remote submodule")
 
@@ -97,11 +100,18 @@ def objection(words: tuple[str, ...], start: int, at: int) -> str:
             return f"the rule does not say `git {name} {word}`"
         if name in _REMOTE and _TRANSPORT.match(word):
             return f"{word} can make git run a program"
-        if name == "push" and word.startswith((":", "+")):
-            return f"{word} makes git overwrite or delete what was pushed before"
-    operands = [word for word in words[at + 1 :] if not word.startswith("-")]
-    if name in {"push", "pull", "fetch"} and operands and _ADDRESS.match(operands[0]):
-        return "" if operands[0] not in further else f"{operands[0]} is none of the named remotes"
+        if name in _EXCHANGE and word.startswith((":", "+")):
+            return f"{word} makes git overwrite or delete a branch"
+    return _places(name, words[at + 1 :], further)
+
+
+def _places(name: str, arguments: tuple[str, ...], further: tuple[str, ...]) -> str:
+    """Other repositories than those that have a name, and folders elsewhere, are not covered."""
+    operands = [word for word in arguments if not word.startswith("-")]
+    if name in _EXCHANGE and operands and operands[0] in further and _ADDRESS.match(operands[0]):
+        return f"{operands[0]} is none of the named remotes"
+    if name == "clone" and (far := [word for word in operands[1:] if not is_near(word)]):
+        return f"{far[0]} is not plainly a folder below the current one"
     return ""
 
 

@@ -34,40 +34,47 @@ VERSION_FLAGS = frozenset({"--version", "-V", "-v", "-version", "--help", "-h"})
 
 # Programs that run the program named next; a rule for them has to name that too.
 LAUNCHERS = sequences(
-    "sudo, doas, setsid, npx, bunx, uvx, pnpx, strace, ltrace, valgrind, fakeroot, caffeinate,"
-    " chronic, unbuffer, xvfb-run, dbus-run-session, rlwrap, busybox, toybox, proxychains,"
-    " catchsegv, nocache, eatmydata, uv run, uv tool run, poetry run, pipenv run, pdm run, rye"
-    " run, hatch run, pixi run, bundle exec, npm exec, npm x, pnpm exec, pnpm dlx, pnpm x, yarn"
-    " exec, yarn dlx, bun run, bun x, deno run, go run, go tool, pipx run, mise exec, mise x,"
-    " asdf exec, rbenv exec, pyenv exec, nix run, coverage run, coverage run -m, dotnet exec,"
-    " dotnet run, lerna exec, direnv exec, mise run"
+    """
+    sudo, doas, setsid, strace, ltrace, valgrind, fakeroot, caffeinate, chronic, unbuffer
+    xvfb-run, dbus-run-session, rlwrap, busybox, toybox, proxychains, catchsegv, nocache, eatmydata
+    npx, npm exec, npm x, pnpx, pnpm exec, pnpm dlx, pnpm x, yarn exec, yarn dlx, lerna exec
+    bunx, bun run, bun x, deno run, uvx, uv run, uv tool run, poetry run, pipenv run, pdm run
+    rye run, hatch run, pixi run, pipx run, coverage run, coverage run -m, bundle exec
+    go run, go tool, dotnet exec, dotnet run, nix run, direnv exec
+    mise exec, mise x, mise run, asdf exec, rbenv exec, pyenv exec
+    """
 )
 
 # Programs that run what they are given as text, or that a rule cannot bind to anything less than
 # the whole command; the words that lead there.
 WHOLE = sequences(
-    "ssh, scp, sftp, mosh, telnet, nc, ncat, netcat, socat, ftp, lftp, su, runuser, pkexec,"
-    " gosu, su-exec, run0, chroot, unshare, nsenter, setpriv, capsh, chrt, taskset, numactl,"
-    " prlimit, cgexec, firejail, bwrap, proot, systemd-run, start-stop-daemon, daemonize,"
-    " run-parts, flock, watch, parallel, entr, rush, watchexec, nodemon, hyperfine, script,"
-    " perf, gdb, lldb, rr, tmux, screen, zellij, at, batch, crontab, xargs, env, command,"
-    " timeout, nice, ionice, stdbuf, nohup, time, gtimeout, vi, vim, nvim, view, ex, ed, red,"
-    " emacs, emacsclient, nano, pico, joe, micro, hx, helix, kak, code, cursor, subl, zed, gvim,"
-    " vimdiff, patch, sqlite3, psql, mysql, mariadb, mongo, mongosh, redis-cli, duckdb, dc, m4,"
-    " gnuplot, exiftool, open, xdg-open, start, explorer, ldd, ld, as, ld.gold, lld, gold,"
-    " install_name_tool, make-kpkg, nix-shell, nix-build, osascript, launchctl, defaults,"
-    " dbus-send, gdbus, busctl, vagrant, ansible, ansible-playbook, expect, tclsh, timeit,"
-    " cProfile, profile, pdb, trace, runpy, idlelib, pudb, xdotool, tmate, ttyd, openvt, docker"
-    " run, docker exec, docker cp, docker compose run, docker compose exec, docker buildx,"
-    " docker commit, docker load, docker save, docker plugin, docker create, podman run, podman"
-    " exec, podman cp, podman unshare, podman machine, kubectl exec, kubectl run, kubectl"
-    " attach, kubectl debug, kubectl cp, kubectl edit, kubectl proxy, kubectl plugin, kubectl"
-    " config, helm plugin, gh alias, gh extension, gh codespace, gh config, npm config, npm set,"
-    " npm explore, npm edit, npm init, npm create, yarn create, yarn config, pnpm create, pnpm"
-    " config, deno eval, deno repl, deno install, bun create, go generate, go install, cargo"
-    " install, cargo run-script, conda run, dotnet tool, dotnet script, docker-compose run,"
-    " docker-compose exec, git filter-branch, git send-email, git shell, git daemon, git hook,"
-    " git upload-pack, git receive-pack, git remote-ext, git remote-fd, git for-each-repo, git"
-    " upload-archive, git instaweb, git web--browse, git credential, git maintenance, git"
-    " http-backend, git p4, git svn, git imap-send, git mergetool, git difftool--helper"
+    """
+    xargs, env, command, timeout, gtimeout, nice, ionice, stdbuf, nohup, time
+    su, runuser, pkexec, gosu, su-exec, run0, chroot, unshare, nsenter, setpriv, capsh
+    chrt, taskset, numactl, prlimit, cgexec, firejail, bwrap, proot, flock, script, openvt
+    systemd-run, start-stop-daemon, daemonize, run-parts, at, batch, crontab, launchctl, defaults
+    watch, parallel, entr, rush, watchexec, nodemon, hyperfine, perf, gdb, lldb, rr, conda run
+    tmux, screen, zellij, tmate, ttyd, xdotool, dbus-send, gdbus, busctl, osascript, expect, tclsh
+    ssh, scp, sftp, mosh, telnet, nc, ncat, netcat, socat, ftp, lftp, vagrant
+    ansible, ansible-playbook, nix-shell, nix-build
+    vi, vim, nvim, view, ex, ed, red, gvim, vimdiff, emacs, emacsclient, nano, pico, joe, micro
+    hx, helix, kak, code, cursor, subl, zed, open, xdg-open, start, explorer
+    sqlite3, psql, mysql, mariadb, mongo, mongosh, redis-cli, duckdb, dc, m4, gnuplot, exiftool
+    patch, ldd, ld, as, ld.gold, lld, gold, install_name_tool
+    timeit, cProfile, profile, pdb, trace, runpy, idlelib, pudb
+    docker run, docker exec, docker cp, docker create, docker commit, docker load, docker save
+    docker compose run, docker compose exec, docker compose cp, docker compose -f, docker buildx
+    docker plugin, docker-compose run, docker-compose exec, docker-compose -f
+    podman run, podman exec, podman cp, podman unshare, podman machine
+    kubectl exec, kubectl run, kubectl attach, kubectl debug, kubectl cp, kubectl edit
+    kubectl proxy, kubectl plugin, kubectl config, helm plugin
+    gh alias, gh extension, gh codespace, gh config
+    npm config, npm set, npm explore, npm edit, npm init, npm create, yarn create, yarn config
+    pnpm create, pnpm config, deno eval, deno repl, deno install, bun create
+    go generate, go install, cargo install, dotnet tool, dotnet script
+    git filter-branch, git send-email, git imap-send, git shell, git daemon, git hook
+    git upload-pack, git upload-archive, git receive-pack, git http-backend, git remote-ext
+    git remote-fd, git for-each-repo, git instaweb, git web--browse, git credential
+    git maintenance, git p4, git svn, git mergetool, git difftool--helper
+    """
 )

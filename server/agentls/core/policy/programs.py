@@ -115,6 +115,7 @@ helm: --kubeconfig --kube-* --post-renderer --post-renderer-args --output-dir --
 gh glab: -X -f -F --method --field --raw-field --input --body-file --web --editor
   --template-file --hostname --config-dir -w --ssh
 cmake: -P -E -C -D -T --toolchain --graphviz --trace-redirect --profiling-output --debugger
+  --install --prefix --install-prefix
 ctest: -S -D -O --script --dashboard --build-and-test --output-log --output-junit
   --build-makeprogram --test-command --extra-submit --overwrite
 ninja: -C -f

@@ -7,6 +7,7 @@ Where versions of sed or awk would read a program differently, it is not accepte
 
 from __future__ import annotations
 
+import functools
 import re
 
 from .tables import names
@@ -14,6 +15,7 @@ from .tables import names
 _LONGEST = 2000
 
 
+@functools.cache
 def _sed_command() -> re.Pattern[str]:
     """One command with its addresses; the quantifiers are possessive, so it takes linear time."""
 
@@ -33,7 +35,6 @@ def _sed_command() -> re.Pattern[str]:
     return re.compile(rf"(?:{address}(?:,(?:{address}|\+\d++))?[ ]?!?[ ]?)?(?P<command>{command})")
 
 
-_SED_COMMAND = _sed_command()
 _SED_BETWEEN = re.compile(r"[\s;]*+")
 _SED_END = re.compile(r"[ ]*+(?=[;\n}]|\Z)")
 
@@ -47,7 +48,7 @@ def sed_only_prints(script: str) -> bool:
             depth -= 1
             position = _end(_SED_END, script, position + 1)
         else:
-            found = _SED_COMMAND.match(script, position)
+            found = _sed_command().match(script, position)
             if found is None:
                 return False
             position = found.end()

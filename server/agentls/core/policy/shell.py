@@ -100,11 +100,13 @@ class _Draft:
     def reading(self) -> ShellReading:
         if self.folders:
             self._check_moves()
+        # A line of nothing else is judged by its rules like any other.
+        commands, harmless = self.commands or self.harmless, self.commands and self.harmless
         return ShellReading(
-            commands=tuple(dict.fromkeys(self.commands)),
+            commands=tuple(dict.fromkeys(commands)),
             redirects=tuple(self.redirects),
             doubts=tuple(dict.fromkeys(self.doubts)),
-            harmless=tuple(self.harmless),
+            harmless=tuple(harmless),
         )
 
     def doubt(self, why: str) -> None:

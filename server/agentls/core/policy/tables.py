@@ -14,8 +14,9 @@ def names(text: str) -> frozenset[str]:
 
 
 def sequences(text: str) -> frozenset[tuple[str, ...]]:
-    """The sequences of words in a text, with a comma between them."""
-    return frozenset(tuple(sequence.split()) for sequence in text.split(","))
+    """The sequences of words in a text, with a comma or the end of a line between them."""
+    parts = text.strip().replace("\n", ",").split(",")
+    return frozenset(tuple(part.split()) for part in parts)
 
 
 def entries(table: str) -> Iterator[tuple[str, str]]:

@@ -39,7 +39,7 @@ def objection(use: Use) -> str:
         if use.name == "chmod" and _RAISES.fullmatch(word):
             return f"{word} lets others run a program as its owner"
         path = _path_in(word)
-        if path != "/dev/null" and not _is_near(path):
+        if path != "/dev/null" and not is_near(path):
             return f"{path} is not plainly a file below the current folder"
     return ""
 
@@ -56,7 +56,8 @@ def _path_in(word: str) -> str:
     return value if equals or "/" not in word else word[word.index("/") :]
 
 
-def _is_near(path: str) -> bool:
+def is_near(path: str) -> bool:
+    """Whether a path is plainly below the current folder and not hidden."""
     first, *others = path.split("/")
     hidden = any(part.startswith(".") for part in others) or (first[:1] == "." and first != ".")
     return not (hidden or path.startswith(("/", "~", "$")) or ":" in path)
