@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from agentls.agent import convert
+from agentls.agent import convert, updates
 from agentls.core import events as ev
 from agentls.core.markdown import transcript_markdown
 from agentls.core.model import (
@@ -55,7 +55,7 @@ KINDS = [
 
 
 def one(**raw: Any) -> ev.Event:
-    [event] = convert.update(raw)
+    [event] = updates.update(raw)
     return event
 
 
@@ -143,7 +143,7 @@ def test_what_a_tool_call_does_not_mention_is_unset_and_null_is_no_mention() -> 
 
 
 def test_output_that_travels_in_meta() -> None:
-    events = convert.update(
+    events = updates.update(
         {
             "sessionUpdate": "tool_call_update",
             "toolCallId": "c1",
@@ -162,7 +162,7 @@ def test_output_that_travels_in_meta() -> None:
 
 @pytest.mark.parametrize("key", ["terminal_info", "terminal_output", "terminal_output_delta"])
 def test_output_in_meta_without_a_terminal_belongs_to_its_call(key: str) -> None:
-    _, event = convert.update(
+    _, event = updates.update(
         {"sessionUpdate": "tool_call", "toolCallId": "c1", "_meta": {key: {"data": 5}}}
     )
     assert event == ev.OutputAdded("c1", "c1", "")  # type: ignore[arg-type]
@@ -212,8 +212,8 @@ def test_commands_mode_options_title_and_usage() -> None:
 
 
 def test_a_session_info_without_a_title_says_nothing_new() -> None:
-    assert convert.update({"sessionUpdate": "session_info_update", "updatedAt": "now"}) == ()
-    assert convert.update({"sessionUpdate": "session_info_update", "title": None}) == ()
+    assert updates.update({"sessionUpdate": "session_info_update", "updatedAt": "now"}) == ()
+    assert updates.update({"sessionUpdate": "session_info_update", "title": None}) == ()
 
 
 OPTIONS: list[dict[str, Any]] = [
@@ -288,7 +288,7 @@ MALFORMED: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("raw", MALFORMED, ids=json.dumps)
 def test_an_update_that_cannot_be_understood_is_kept_whole(raw: dict[str, Any]) -> None:
-    [event] = convert.update(raw)
+    [event] = updates.update(raw)
     assert isinstance(event, ev.OtherUpdate)
     assert event.raw is raw
 
@@ -375,7 +375,7 @@ unknown = st.dictionaries(st.just("sessionUpdate") | st.text(max_size=4), values
 @given(known | unknown)
 def test_no_update_raises_or_is_lost_and_each_can_be_shown(raw: dict[str, Any]) -> None:
     before = json.dumps(raw)
-    events = convert.update(raw)
+    events = updates.update(raw)
     assert json.dumps(raw) == before, "the raw update was changed"
     if not events:
         assert raw["sessionUpdate"] == "session_info_update"
@@ -413,7 +413,7 @@ def test_everything_that_real_agents_said_is_understood(path: Path) -> None:
             continue
         if message.get("method") == "session/update":
             seen += 1
-            events = convert.update(message["params"]["update"])
+            events = updates.update(message["params"]["update"])
             others += [e.raw for e in events if isinstance(e, ev.OtherUpdate)]
     assert seen
     assert others == []
@@ -508,7 +508,7 @@ def test_the_words_of_an_error_are_found_wherever_they_are(
 
 
 def test_what_was_left_out_is_a_warning() -> None:
-    assert convert.left_out("too long") == ev.NoticeShown(Level.WARNING, "too long")
+    assert updates.left_out("too long") == ev.NoticeShown(Level.WARNING, "too long")
 
 
 # -- what we send

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -114,7 +115,7 @@ def test_patterns_are_marked_and_kept_as_written() -> None:
         "ls\r",
         "ls \u200b",
         "ls \u2013la",
-        "gіt status",
+        "g\u0456t status",
         "ls 'x",
         "ls &>f x",
         "ls 10>f",
@@ -168,7 +169,6 @@ def test_the_grammar_has_to_find_the_same_commands_at_the_same_places() -> None:
         ("a >> 'g h'", [Redirect("g h", write=True)]),
         ("a 2> f >| g", [Redirect("f", write=True), Redirect("g", write=True)]),
         ("a &> f", [Redirect("f", write=True)]),
-        ("a <> f", [Redirect("f", write=True)]),
         ("a < f", [Redirect("f", write=False)]),
         ("a > b c", [Redirect("b", write=True)]),
         ("(a) > f", [Redirect("f", write=True)]),
@@ -282,7 +282,9 @@ def test_an_argument_array_is_used_as_it_is() -> None:
     assert not reading.redirects
 
 
-@pytest.mark.parametrize("argv", [[], [""], ["ls", "a\x00"], ["l\u200bs"], ["a b"], ["ѕh", "x"]])
+@pytest.mark.parametrize(
+    "argv", [[], [""], ["ls", "a\x00"], ["l\u200bs"], ["a b"], ["\u0455h", "x"]]
+)
 def test_an_argument_array_that_deceives_is_a_doubt(argv: list[str]) -> None:
     assert read_argv(argv).doubts
 
@@ -476,77 +478,13 @@ def test_a_hostile_fragment_at_any_place_spoils_an_ordinary_line(data: st.DataOb
     assert not allowed(spoiled, rules(*entry["rules"]))[0], spoiled
 
 
+PIECES = (
+    "stub|stub a|a|-b| | |'|\"|\\|$|`|(|)|{|}|;|&|<|>|\n|#|!|*|?|[|]|~|=|X=1|if |then |fi|for i in "
+    "|do |done|$(stub x)|$?|@{1}|{}|é|&&|2>&1|>/dev/null|&>/dev/null|\\\n|! |''|LC_ALL=C "
+    "|$HOME|\\ |'a b'|\"a b\"|10|~/a|\t|{ |; }|true|exit|[ -f a ]"
+)
 SOUP = st.lists(
-    st.sampled_from(
-        [
-            "stub",
-            "stub a",
-            "a",
-            "-b",
-            " ",
-            " ",
-            "'",
-            '"',
-            "\\",
-            "$",
-            "`",
-            "(",
-            ")",
-            "{",
-            "}",
-            ";",
-            "&",
-            "|",
-            "<",
-            ">",
-            "\n",
-            "#",
-            "!",
-            "*",
-            "?",
-            "[",
-            "]",
-            "~",
-            "=",
-            "X=1",
-            "if ",
-            "then ",
-            "fi",
-            "for i in ",
-            "do ",
-            "done",
-            "$(stub x)",
-            "$?",
-            "@{1}",
-            "{}",
-            "é",
-            "&&",
-            "||",
-            "2>&1",
-            ">/dev/null",
-            "&>/dev/null",
-            "|&",
-            "\\\n",
-            "time ",
-            "! ",
-            "''",
-            "LC_ALL=C ",
-            "$HOME",
-            "\\ ",
-            "'a b'",
-            '"a b"',
-            "10",
-            "~/a",
-            "\t",
-            "{ ",
-            "; }",
-            "true",
-            "exit",
-            "[ -f a ]",
-        ]
-    ),
-    min_size=1,
-    max_size=12,
+    st.sampled_from([*PIECES.split("|"), "|", "||", "|&"]), min_size=1, max_size=12
 ).map("".join)
 
 
@@ -554,8 +492,9 @@ SOUP = st.lists(
 @given(st.one_of(st.text(max_size=200), SOUP, st.binary().map(lambda b: b.decode("latin-1"))))
 def test_reading_never_fails(text: str) -> None:
     for reading in (read_shell(text), read_argv([text, text])):
-        assert reading.doubts or reading.commands
+        assert all(reading.doubts)
         for command in reading.commands:
+            assert command.words
             covers(["git", "status"], command)
             touches(["git", "push", "-f"], command)
 
@@ -588,12 +527,25 @@ def test_lone_surrogates_are_a_doubt() -> None:
 )
 def test_reading_takes_bounded_time(line: str) -> None:
     start = time.process_time()
-    assert read_shell(line).doubts
+    reading = read_shell(line)
+    assert all(not covers(["git"], command) for command in reading.commands)
+    assert all(not touches(["git", "push"], command) for command in reading.commands)
     assert time.process_time() - start < 1
 
 
+def test_what_is_too_long_or_too_much_is_a_doubt() -> None:
+    for line in (
+        "ls " + "a" * 70_000,
+        "ls;" * 300,
+        "ls " + "x " * 6000,
+        "( " * 50 + "ls" + " )" * 49,
+    ):
+        assert read_shell(line).doubts
+
+
 def test_long_plain_text_in_quotes_is_no_reason_for_a_doubt() -> None:
-    assert allowed(f"git commit -m '{'a line of text\n' * 3000}'", rules("git commit"))[0]
+    message = "a line of text\n" * 3000
+    assert allowed(f"git commit -m '{message}'", rules("git commit"))[0]
 
 
 def test_patterns_for_scripts_take_linear_time() -> None:
@@ -671,7 +623,7 @@ def ran(shell: str, line: str, folder: Path) -> list[tuple[str, ...]]:
     st.lists(st.integers(0, 3), min_size=5, max_size=5),
 )
 def test_bash_gets_the_words_that_were_read(
-    words: list[str], styles: list[int], tmp_path_factory: pytest.TempPathFactory
+    tmp_path_factory: pytest.TempPathFactory, words: list[str], styles: list[int]
 ) -> None:
     line = " ".join(["stub", *map(quoted, words, styles)])
     reading = read_shell(line)
@@ -689,20 +641,17 @@ def test_no_shell_runs_anything_that_was_not_read(
 ) -> None:
     reading = read_shell(line)
     assume(not reading.doubts and not reading.redirects)
-    expected = {command.words for command in reading.commands}
-    if any("~" in line or "$?" in line for _ in "x"):
-        expected = {tuple(map(_loose, words)) for words in expected}
+    expected = {tuple(map(_loose, command.words)) for command in reading.commands}
     folder = tmp_path_factory.mktemp("soup")
     for words in ran(shell, line, folder):
-        argv = words[1:] if words[0] == "" else words
-        assert argv in expected or tuple(map(_loose, argv)) in expected, line
+        argv = words if words[0] else words[1:]
+        assert tuple(map(_loose, argv)) in expected, line
     assert not list(folder.iterdir())
 
 
 def _loose(word: str) -> str:
     """A word without what only the shell knows: the home folder and the last status."""
-    word = word.replace("$?", "0")
-    return word.replace("$HOME/", "~/", 1) if word.startswith("$HOME/") else word
+    return re.sub(r"\$\?|[0-9]+", "0", re.sub(r"\A~(?=/|\Z)", "$HOME", word))
 
 
 def test_unreadable_places_are_named_for_a_person() -> None:

@@ -1,4 +1,4 @@
-"""Lines that an attacker would try are never allowed by harmless rules; ordinary ones always are."""
+"""What an attacker would try is never allowed by harmless rules; what is ordinary always is."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from ..core.model import (
     SessionSetup,
 )
 from ..core.ports import AskRequest, Sink, TurnOutcome
-from . import convert
+from . import convert, updates
 from .catalog import AgentSpec, client_capabilities, program
 from .framing import DEFAULT_LINE_LIMIT, Lines, TooLong
 from .peer import (
@@ -340,7 +340,7 @@ class Connection:
             else:
                 log.debug("%s speaks of a session that is not open: %s", self.spec.name, id)
         elif type(raw) is dict:
-            for event in convert.update(raw):
+            for event in updates.update(raw):
                 sink.deliver(event)
         else:
             self._not_json(str(params)[:200])
@@ -401,7 +401,7 @@ class Connection:
         log.warning(text)
         for id, sink in self._sinks.items():
             if f'"{id}"'.encode() in line.head:
-                sink.deliver(convert.left_out(text))
+                sink.deliver(updates.left_out(text))
         self._peer.too_long(line)
 
     def _gone(self) -> None:

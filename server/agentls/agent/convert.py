@@ -1,18 +1,16 @@
-"""ACP to core values and back: the only file that names both.
+"""ACP to core values and back.
 
-Nothing an agent sends is refused for its shape: unknown fields are ignored, missing ones have
-defaults, and an update that cannot be understood is kept whole as `OtherUpdate`.
+Nothing an agent sends is refused for its shape: unknown fields are ignored, and missing ones have
+defaults.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ..core import events as ev
 from ..core.model import (
     Abilities,
     AgentInfo,
@@ -22,15 +20,11 @@ from ..core.model import (
     Block,
     Choice,
     Diff,
-    Level,
     Location,
     Mode,
     Option,
     PastSession,
-    PlanStep,
-    Role,
     SessionSetup,
-    SlashCommand,
     TerminalId,
     TerminalRef,
     ToolCallId,
@@ -38,150 +32,7 @@ from ..core.model import (
     ToolContent,
     Usage,
 )
-
-Json = dict[str, Any]
-
-
-# -- session/update
-
-
-def update(raw: Json) -> Sequence[ev.Event]:
-    """One `update` object as events; usually exactly one."""
-    kind = raw.get("sessionUpdate")
-    converter = _UPDATES.get(kind) if isinstance(kind, str) else None
-    if converter is None:
-        return (ev.OtherUpdate(str(kind or "unnamed"), raw),)
-    try:
-        return converter(raw)
-    except (TypeError, ValueError, KeyError, AttributeError):
-        return (ev.OtherUpdate(str(kind), raw),)
-
-
-def _chunk(role: Role) -> Callable[[Json], Sequence[ev.Event]]:
-    def convert(raw: Json) -> Sequence[ev.Event]:
-        content = raw["content"]
-        if content.get("type") == "text":
-            text, message = content["text"], raw.get("messageId") or ""
-            if type(text) is not str or type(message) is not str:
-                raise TypeError
-            return (ev.TextAdded(role, text, message),)
-        return (ev.BlockAdded(role, block(content)),)
-
-    return convert
-
-
-def _tool_call(raw: Json) -> Sequence[ev.Event]:
-    patch = tool_call_patch(raw)
-    meta = _dict(raw.get("_meta"))
-    if not meta:
-        return (ev.ToolCallChanged(patch),)
-    return (ev.ToolCallChanged(patch), *_terminal_meta(patch.id, meta))
-
-
-def _terminal_meta(call: ToolCallId, meta: Json) -> list[ev.Event]:
-    """Commands that agents run themselves: output and exit travel in `_meta`."""
-    found: list[ev.Event] = []
-    for key in ("terminal_info", "terminal_output", "terminal_output_delta"):
-        part = meta.get(key)
-        if isinstance(part, dict):
-            terminal = TerminalId(str(part.get("terminal_id") or call))
-            data = part.get("data")
-            found.append(ev.OutputAdded(call, terminal, data if isinstance(data, str) else ""))
-    end = meta.get("terminal_exit")
-    if isinstance(end, dict):
-        code, signal = end.get("exit_code"), end.get("signal")
-        found.append(
-            ev.OutputEnded(
-                call,
-                TerminalId(str(end.get("terminal_id") or call)),
-                code if isinstance(code, int) else None,
-                str(signal) if signal else "",
-            )
-        )
-    return found
-
-
-def _plan(raw: Json) -> Sequence[ev.Event]:
-    return (ev.PlanChanged(_steps(_items(raw, "entries"))),)
-
-
-def _plan_update(raw: Json) -> Sequence[ev.Event]:
-    plan = raw["plan"]
-    if plan.get("type") == "items":
-        return (ev.PlanChanged(_steps(_items(plan, "entries")), str(plan.get("planId") or "")),)
-    return (ev.OtherUpdate("plan_update", raw),)
-
-
-def _steps(entries: list[Json]) -> tuple[PlanStep, ...]:
-    return tuple(
-        PlanStep(
-            text=str(e.get("content", "")),
-            status=str(e.get("status") or "pending"),
-            priority=str(e.get("priority") or "medium"),
-        )
-        for e in entries
-    )
-
-
-def _commands(raw: Json) -> Sequence[ev.Event]:
-    commands = tuple(
-        SlashCommand(
-            name=str(c["name"]),
-            description=str(c.get("description") or ""),
-            hint=str((c.get("input") or {}).get("hint") or ""),
-        )
-        for c in _items(raw, "availableCommands")
-    )
-    return (ev.CommandsChanged(commands),)
-
-
-def _mode(raw: Json) -> Sequence[ev.Event]:
-    return (ev.ModeChanged(_required(raw, "currentModeId")),)
-
-
-def _options(raw: Json) -> Sequence[ev.Event]:
-    return (ev.OptionsChanged(agent_options(_items(raw, "configOptions"))),)
-
-
-def _session_info(raw: Json) -> Sequence[ev.Event]:
-    if not raw.get("title"):
-        return ()  # it said something else, such as when the session was last used
-    return (ev.TitleChanged(_required(raw, "title")),)
-
-
-def _usage(raw: Json) -> Sequence[ev.Event]:
-    cost = raw.get("cost") or {}
-    return (
-        ev.UsageChanged(
-            Usage(
-                context_used=_number(raw.get("used")),
-                context_size=_number(raw.get("size")),
-                cost=_amount(cost.get("amount")),
-                currency=str(cost.get("currency") or ""),
-            )
-        ),
-    )
-
-
-_UPDATES: dict[str, Callable[[Json], Sequence[ev.Event]]] = {
-    "agent_message_chunk": _chunk(Role.AGENT),
-    "agent_thought_chunk": _chunk(Role.THOUGHT),
-    "user_message_chunk": _chunk(Role.USER),
-    "tool_call": _tool_call,
-    "tool_call_update": _tool_call,
-    "plan": _plan,
-    "plan_update": _plan_update,
-    "available_commands_update": _commands,
-    "current_mode_update": _mode,
-    "config_option_update": _options,
-    "session_info_update": _session_info,
-    "usage_update": _usage,
-}
-
-
-def left_out(text: str) -> ev.Event:
-    return ev.NoticeShown(Level.WARNING, text)
-
+from .json_shapes import Json, mapping, number, required
 
 # -- pieces
 
@@ -238,7 +89,7 @@ def tool_call_patch(raw: Json) -> ToolCallPatch:
     content = raw.get("content")
     locations = raw.get("locations")
     return ToolCallPatch(
-        id=ToolCallId(_required(raw, "toolCallId")),
+        id=ToolCallId(required(raw, "toolCallId")),
         title=_text(raw.get("title")),
         kind=_text(raw.get("kind")),
         status=_text(raw.get("status")),
@@ -269,7 +120,7 @@ def _content(raw: Json) -> ToolContent:
 
 def _locations(items: list[Any]) -> tuple[Location, ...]:
     return tuple(
-        Location(item["path"], _number(item.get("line")))
+        Location(item["path"], number(item.get("line")))
         for item in items
         if isinstance(item, dict) and isinstance(item.get("path"), str)
     )
@@ -340,10 +191,10 @@ def session_setup(raw: Any, id: str = "") -> SessionSetup:
 
 def agent_info(name: str, title: str, pid: int, raw: Json) -> AgentInfo:
     """The result of initialize. `title` is ours, for agents that do not say their own."""
-    info = _dict(raw.get("agentInfo"))
-    can = _dict(raw.get("agentCapabilities"))
-    sessions = _dict(can.get("sessionCapabilities"))
-    prompts = _dict(can.get("promptCapabilities"))
+    info = mapping(raw.get("agentInfo"))
+    can = mapping(raw.get("agentCapabilities"))
+    sessions = mapping(can.get("sessionCapabilities"))
+    prompts = mapping(can.get("promptCapabilities"))
     methods = raw.get("authMethods")
     return AgentInfo(
         name=name,
@@ -376,7 +227,7 @@ def agent_info(name: str, title: str, pid: int, raw: Json) -> AgentInfo:
 
 
 def past_sessions(raw: Any) -> list[PastSession]:
-    items = _dict(raw).get("sessions")
+    items = mapping(raw).get("sessions")
     return [
         PastSession(
             id=AgentSessionId(str(s["sessionId"])),
@@ -391,13 +242,13 @@ def past_sessions(raw: Any) -> list[PastSession]:
 
 def turn_usage(raw: Any) -> Usage | None:
     """The usage that comes with the answer to a prompt."""
-    usage = _dict(_dict(raw).get("usage"))
+    usage = mapping(mapping(raw).get("usage"))
     if not usage:
         return None
     return Usage(
-        input_tokens=_number(usage.get("inputTokens")),
-        output_tokens=_number(usage.get("outputTokens")),
-        total_tokens=_number(usage.get("totalTokens")),
+        input_tokens=number(usage.get("inputTokens")),
+        output_tokens=number(usage.get("outputTokens")),
+        total_tokens=number(usage.get("totalTokens")),
     )
 
 
@@ -428,24 +279,6 @@ def _inner_message(text: str) -> str:
     return value if isinstance(value, str) else text
 
 
-def _dict(value: Any) -> Json:
-    return value if isinstance(value, dict) else {}
-
-
-def _required(raw: Json, key: str) -> str:
-    value = raw[key]
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _items(raw: Json, key: str) -> list[Any]:
-    value = raw[key]
-    if not isinstance(value, list):
-        raise TypeError
-    return value
-
-
 def _offered(value: Any) -> bool:
     """Abilities are told as an object, which may be empty."""
     return value is not None and value is not False
@@ -454,14 +287,6 @@ def _offered(value: Any) -> bool:
 def _mentioned(value: Any) -> Any:
     """null says the same as nothing: the value stays as it was."""
     return UNSET if value is None else value
-
-
-def _amount(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _number(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _text(value: Any) -> str | UnsetType:
