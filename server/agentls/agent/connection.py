@@ -27,11 +27,10 @@ from ..core.model import (
     AgentOption,
     AgentSessionId,
     Block,
-    Decision,
     PastSession,
     SessionSetup,
 )
-from ..core.ports import AskRequest, Sink, TurnOutcome
+from ..core.ports import Sink, TurnOutcome
 from . import convert, updates
 from .catalog import AgentSpec, client_capabilities, program
 from .framing import DEFAULT_LINE_LIMIT, Lines, TooLong
@@ -45,6 +44,7 @@ from .peer import (
 )
 from .process import AgentProcess
 from .recording import FrameRing
+from .requests import HANDLERS
 
 log = logging.getLogger(__name__)
 
@@ -346,7 +346,7 @@ class Connection:
             self._not_json(str(params)[:200])
 
     def _request(self, method: str, params: Any, reply: Reply) -> None:
-        handler = _REQUESTS.get(method)
+        handler = HANDLERS.get(method)
         if handler is None:
             reply.error(METHOD_NOT_FOUND, f"Method not found: {method}")
             return
@@ -418,31 +418,3 @@ class Connection:
             sink.agent_gone(error)
         self._peer.close(error.message)
         self._on_gone(self)
-
-
-def _request_permission(sink: Sink, params: dict[str, Any], reply: Reply) -> None:
-    call = params.get("toolCall")
-    if not isinstance(call, dict) or not isinstance(call.get("toolCallId"), str):
-        reply.error(INVALID_PARAMS, "toolCall.toolCallId is missing.")
-        return
-
-    def answer(decision: Decision) -> None:
-        chosen = decision.option
-        outcome = (
-            {"outcome": "cancelled"}
-            if chosen is None
-            else {"outcome": "selected", "optionId": chosen.id}
-        )
-        reply.result({"outcome": outcome})
-
-    ask = sink.ask(
-        AskRequest(
-            convert.tool_call_patch(call), convert.permission_options(params.get("options")), answer
-        )
-    )
-    reply.on_cancel = lambda: sink.withdraw(ask)
-
-
-_REQUESTS: dict[str, Callable[[Sink, dict[str, Any], Reply], None]] = {
-    "session/request_permission": _request_permission,
-}

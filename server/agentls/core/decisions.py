@@ -77,9 +77,8 @@ class Decisions:
     def reconsider(self) -> None:
         """Rules have changed: asks that they now decide need nobody any more."""
         for entry in self._asks.pending():
-            session = self._sessions.get(entry.session)
-            call = session.transcript.call(entry.request.patch.id)
-            if call is not None:
-                decision = automatic(session.policy.judge(call).ruling, entry.request.options)
-                if decision is not None:
-                    self._asks.settle(entry.id, decision)
+            policy = self._sessions.get(entry.session).policy
+            ruling = policy.judge_subject(entry.judgement.subject).ruling
+            decision = automatic(ruling, entry.request.options)
+            if decision is not None:
+                self._asks.settle(entry.id, decision)

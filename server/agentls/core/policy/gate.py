@@ -43,6 +43,8 @@ class Judgement(Struct, frozen=True, kw_only=True):
     """What the policy says about a tool call."""
 
     ruling: Ruling
+    subject: Subject = Subject()
+    """What was judged. It is judged again when rules change, whatever the agent says later."""
     shown: str = ""
     """What was judged, as a person should see it: the command line, or the paths."""
     suggestions: tuple[Suggestion, ...] = ()
@@ -90,7 +92,7 @@ class SessionPolicy:
             log.exception("the policy failed for %s", shown)
             ruling = Ruling(verdict=Verdict.ASK, why="It could not be judged; see the log.")
             offered = ()
-        return Judgement(ruling=ruling, shown=shown, suggestions=offered)
+        return Judgement(ruling=ruling, subject=subject, shown=shown, suggestions=offered)
 
     def remember(self, suggestion: Suggestion, scope: Scope) -> None:
         for rule in suggestion.rules:

@@ -1,0 +1,39 @@
+"""What an agent may ask of us: one function per client method of ACP, each owing one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.model import Decision
+from ..core.ports import AskRequest, Sink
+from . import convert
+from .peer import INVALID_PARAMS, Reply
+
+
+def request_permission(sink: Sink, params: dict[str, Any], reply: Reply) -> None:
+    call = params.get("toolCall")
+    if not isinstance(call, dict) or not isinstance(call.get("toolCallId"), str):
+        reply.error(INVALID_PARAMS, "toolCall.toolCallId is missing.")
+        return
+
+    def answer(decision: Decision) -> None:
+        chosen = decision.option
+        outcome = (
+            {"outcome": "cancelled"}
+            if chosen is None
+            else {"outcome": "selected", "optionId": chosen.id}
+        )
+        reply.result({"outcome": outcome})
+
+    ask = sink.ask(
+        AskRequest(
+            convert.tool_call_patch(call), convert.permission_options(params.get("options")), answer
+        )
+    )
+    reply.on_cancel = lambda: sink.withdraw(ask)
+
+
+HANDLERS: dict[str, Callable[[Sink, dict[str, Any], Reply], None]] = {
+    "session/request_permission": request_permission,
+}
