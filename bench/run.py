@@ -27,6 +27,7 @@ NAMES = (
     "long_session",
     "stuck_editor",
     "didchange",
+    "decision",
     "many_sessions",
     "streamed_text",
 )

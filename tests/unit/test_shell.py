@@ -79,9 +79,9 @@ def test_a_plain_line_is_read_into_its_commands(line: str, expected: list[tuple[
 
 
 def test_patterns_are_marked_and_kept_as_written() -> None:
-    (command,) = read_shell("ls *.py '*.c' [ab] x").commands
-    assert command.words == ("ls", "*.py", "*.c", "[ab]", "x")
-    assert command.globs == (1, 3)
+    (command,) = read_shell("ls *.py '*.c' [ab] x y.{c,h}").commands
+    assert command.words == ("ls", "*.py", "*.c", "[ab]", "x", "y.{c,h}")
+    assert command.globs == (1, 3, 5)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +115,8 @@ def test_patterns_are_marked_and_kept_as_written() -> None:
         "ls\r",
         "ls \u200b",
         "ls \u2013la",
+        "ls --\u0430ll",
+        "ls bu\u0456ld",
         "g\u0456t status",
         "ls 'x",
         "ls &>f x",
@@ -138,11 +140,17 @@ def test_a_doubt_says_what_is_wrong() -> None:
 
 
 def test_commands_inside_a_doubtful_line_are_still_found() -> None:
-    reading = read_shell('echo "$(r\\m -rf x)" && eval "curl y"')
+    reading = read_shell('echo "$(r\\m -rf x)" && eval "curl y; dd"; bash -c "wget z" a')
     assert reading.doubts
-    found = [command.words for command in reading.commands]
-    assert ("rm", "-rf", "x") in found
-    assert any(words[0] == "curl" for words in found)
+    for name in ("rm", "curl", "dd", "wget"):
+        assert any(touches([name], command) for command in reading.commands), name
+
+
+def test_text_in_quotes_is_not_taken_for_a_command() -> None:
+    line = "git commit -m \"$(cat <<'E'\nrm old files; don't push\nrm x\nE\n)\""
+    reading = read_shell(line)
+    assert reading.doubts
+    assert not any(touches(["rm"], command) for command in reading.commands)
 
 
 def test_the_grammar_has_a_veto(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,9 +160,9 @@ def test_the_grammar_has_a_veto(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_grammar_has_to_find_the_same_commands_at_the_same_places() -> None:
-    assert not second_reader.disagrees("é && ls", [0, 5])
-    assert second_reader.disagrees("é && ls", [0])
-    assert second_reader.disagrees("é && ls", [0, 4])
+    assert not second_reader.disagrees("cat é && ls", [0, 9])
+    assert second_reader.disagrees("cat é && ls", [0])
+    assert second_reader.disagrees("cat é && ls", [0, 10])
     assert second_reader.disagrees("ls $(rm x)", [0, 5])
     assert second_reader.disagrees("ls (", [0])
 
@@ -347,6 +355,22 @@ def test_only_variables_known_to_be_harmless_are() -> None:
         ("cp", "cp a .git/hooks/x", False),
         ("make test", "make -j4 test", True),
         ("make test", "make test deploy", False),
+        ("node", "node --version", True),
+        ("node", "node --version -e x", False),
+        ("node --test", "node --test tests", True),
+        ("node --test", "node --test -r x", False),
+        ("command -v", "command -v git", True),
+        ("env", "env", True),
+        ("psql", "psql", False),
+        ("bash -s x", "bash -s x", False),
+        ("git -C sub config", "git -C sub config core.pager rm", False),
+        ("git -C sub log", "git -C sub log -3", True),
+        ("rm -rf build", "rm -rf build src", False),
+        ("chmod +x", "chmod +x a.sh", True),
+        ("sed -i", "sed -i s/a/b/ x", True),
+        ("sed -i", "sed -i 'w y' x", False),
+        ("tar xf", "tar xf a.tar", True),
+        ("tar xf", "tar xf a.tar --to-command=x", False),
     ],
 )
 def test_a_rule_covers_its_words_and_harmless_arguments(
@@ -499,6 +523,22 @@ def test_reading_never_fails(text: str) -> None:
             touches(["git", "push", "-f"], command)
 
 
+def test_the_grammar_gets_only_lines_that_were_read_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is native code, and crashes on lines such as these."""
+    monkeypatch.setattr("agentls.core.policy.shell.disagrees", lambda *_: pytest.fail("it got it"))
+    for line in ("cat <<\u1138\n", "ls $(", "a <<\U00108430 'x", "$["):
+        assert read_shell(line).doubts
+
+
+@many
+@given(st.text("ab \u1138\U00108430é\"'\n", max_size=30))
+def test_foreign_letters_do_not_harm_the_grammar(text: str) -> None:
+    read_shell(f"ls {text}")
+    read_shell(f"ls '{text}'")
+
+
 def test_lone_surrogates_are_a_doubt() -> None:
     assert read_shell("ls \udc80").doubts
     assert read_argv(["ls", "\udc80"]).doubts
@@ -634,7 +674,7 @@ def test_bash_gets_the_words_that_were_read(
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(SOUP)
 def test_no_shell_runs_anything_that_was_not_read(
     shell: str, tmp_path_factory: pytest.TempPathFactory, line: str
@@ -652,6 +692,19 @@ def test_no_shell_runs_anything_that_was_not_read(
 def _loose(word: str) -> str:
     """A word without what only the shell knows: the home folder and the last status."""
     return re.sub(r"\$\?|[0-9]+", "0", re.sub(r"\A~(?=/|\Z)", "$HOME", word))
+
+
+def test_a_doubt_is_safe_to_show() -> None:
+    for line in ("l\x1b[2Js", "'a\nb' x", "ls \x1b]0;x\x07"):
+        for doubt in read_shell(line).doubts:
+            assert doubt.isprintable()
+
+
+def test_a_rule_that_denies_takes_bounded_time() -> None:
+    start = time.process_time()
+    assert not touches(["rm", "x"], SimpleCommand(("xargs", *["rm"] * 20_000)))
+    assert not touches(["rm"], SimpleCommand(("find", *["."] * 20_000)))
+    assert time.process_time() - start < 1
 
 
 def test_unreadable_places_are_named_for_a_person() -> None:

@@ -14,6 +14,10 @@ AgentlsError
 │   └── SessionNotReady         the session cannot do that in its present state
 ├── AskError
 │   └── UnknownAsk              no such ask, or it was answered already
+├── TerminalError
+│   ├── UnknownTerminal         no such id, or the agent has released it
+│   ├── TerminalRefused         it may not be run, typed into or killed
+│   └── TerminalFailed          the command could not be started, or whoever runs it failed
 ├── BadRequest              the editor, or a person on the command line, sent what we cannot use
 └── SettingsError           a configuration file or value is wrong
 """
@@ -87,6 +91,22 @@ class AskError(AgentlsError):
 
 class UnknownAsk(AskError):
     """No such ask is open: it never was, or it has been answered."""
+
+
+class TerminalError(AgentlsError):
+    """Something is wrong with a terminal."""
+
+
+class UnknownTerminal(TerminalError):
+    """No terminal has that id: it never had, or the agent has released it."""
+
+
+class TerminalRefused(TerminalError):
+    """That is not allowed with this terminal, or with any."""
+
+
+class TerminalFailed(TerminalError):
+    """The command could not be started, or whoever runs it failed."""
 
 
 class BadRequest(AgentlsError):

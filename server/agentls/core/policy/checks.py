@@ -289,14 +289,12 @@ _DOING = names(
     "exec run eval shell ssh sh bash call install uninstall publish deploy destroy delete remove"
     " apply push upload login"
 )
-# Patterns may become any option for these without harm.
-OPEN = frozenset({"printf", "test", "["})
 
 
 def objection(use: Use) -> str:
     """Why a program is not covered with these further arguments; empty when it is."""
     check, options = CHECKS.get(use.name), RISKY.get(use.name)
-    if use.name not in OPEN and (word := may_become_option(use.words, use.globs, use.start)):
+    if word := may_become_option(use.words, use.globs, use.start):
         return f"a file could make {word} an option of {use.name}; write ./{word}"
     if check is not None:
         return check(use)

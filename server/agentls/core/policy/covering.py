@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from . import checks, git
 from .commands import SimpleCommand
@@ -22,8 +23,11 @@ _OTHER = "the rule is for another command"
 _LONGEST_PREFIX = 3
 # Modules and flags that say what an interpreter runs, with what comes after them.
 _NAMES_WHAT = {"python": "-m", "java": "-jar"}
+_FROM_INPUT = frozenset({"-", "-s", "-i"})
 _DEEPEST = 8
+_RUNNERS = LAUNCHERS | WHOLE
 _RUN_BY_OPTION = frozenset({"find", "fd", "fdfind", "rg", "tar", "git"})
+_MOST_PLACES = 64
 _RUNS = re.compile(r"--?(?:exec|ok|to-|pre|use-|[xXI])|-c")
 
 
@@ -74,10 +78,9 @@ def _arguments(
     if name in READERS:
         return ""
     if name == "git":
-        at = _skip_between(name, words, 1)
         if glob := next((words[i] for i in globs if i >= start and words[i][0] in "*?[-"), ""):
             return f"a file could make {glob} an option of git; write ./{glob}"
-        return git.objection(words, start, at)
+        return git.objection(words, start)
     uses = HARMLESS_USES.get(name)
     if uses is not None and len(rule) == 1 and words[1:]:
         at = _skip_between(name, words, 1)
@@ -112,8 +115,8 @@ def _whole(
     """Only the very same command; and one that does not take its orders from the input."""
     if rule != words or globs:
         return f"{words[0]} can run anything, so only a rule with all the words covers it"
-    bare = len(words) < 3 and length == 1 and words[-1] not in {*VERSION_FLAGS, "-l"}
-    if bare and words != ("env",):
+    bare = len(words) < 3 and length == 1 and words[-1] not in VERSION_FLAGS
+    if bare and words not in {("env",), ("crontab", "-l")}:
         return f"{words[0]} runs what it is given, and the rule does not say what"
     return ""
 
@@ -146,8 +149,9 @@ def _interpreter(
         if (kind, rule[at]) == ("node", "--test"):
             odd = (w for w in words[start:] if w.startswith("-") and not w.startswith("--test-"))
             return next((f"{word} may make node run something else" for word in odd), "")
-    same = rule == words and not globs and "-" not in words
-    if same and (len(words) > 2 or words[-1] in VERSION_FLAGS):
+    if len(words) == 2 and words[1] in VERSION_FLAGS and rule in {words[:1], words}:
+        return ""
+    if rule == words and len(words) > 2 and not globs and _FROM_INPUT.isdisjoint(words):
         return ""
     return f"{name} can run anything, and the rule does not say what"
 
@@ -158,14 +162,13 @@ def _interpreter(
 def touches(rule_words: Sequence[str], command: SimpleCommand) -> bool:
     """Whether a command may be what a rule that denies or asks is about."""
     rule = tuple(rule_words)
-    if not rule:
-        return False
     words = command.under + command.words
+    if not rule or not words:
+        return False
     first = _plain_name(rule[0])
-    return any(
-        _plain_name(words[at]) == first and _goes_on(rule[1:], words[at + 1 :])
-        for at in (0, *range(_inner(words), len(words)))
-    )
+    places = (0, *range(_inner(words), len(words)))
+    found = (at for at in places if _plain_name(words[at]) == first)
+    return any(_goes_on(rule[1:], words[at + 1 :]) for at in islice(found, _MOST_PLACES))
 
 
 def _inner(words: tuple[str, ...]) -> int:
@@ -176,7 +179,7 @@ def _inner(words: tuple[str, ...]) -> int:
         return next(options, len(words))
     assigned = next((at for at, word in enumerate(words) if "=" not in word), len(words))
     leading = (name, *words[1:_LONGEST_PREFIX])
-    if any(leading[:length] in LAUNCHERS | WHOLE for length in range(1, _LONGEST_PREFIX + 1)):
+    if any(leading[:length] in _RUNNERS for length in range(1, _LONGEST_PREFIX + 1)):
         return 1
     runs = name in EVALUATORS or INTERPRETERS.fullmatch(name) is not None
     return 1 if runs else assigned or len(words)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from .launchers import BETWEEN
 from .options import parse
 from .programs import HARMLESS_USES
 from .tables import names
@@ -69,6 +70,7 @@ _READING: dict[str, set[str | None]] = {
     "branch": {None, "-a", "-r", "-v", "-vv", "-l", "--list", "--all", "--show-current", "-av"}
     | {"--remotes", "--merged", "--no-merged", "--contains", "-avv", "--verbose", "--sort"},
 }
+_GLOBAL_WITH_VALUE = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
 _CONFIG_READS = {"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"}
 _CONFIG_FLAGS = {"--global", "--local", "--system", "--show-origin", "--name-only", "-z", "--null"}
 _CONFIG_FLAGS |= {"--show-scope", "--bool", "--int", "--path", "--type=bool", "--type=int"}
@@ -79,8 +81,12 @@ _ADDRESS = re.compile(r"[./~]|[^:]*:")
 _REMOTE = names("archive clone fetch ls-remote pull push remote submodule")
 
 
-def objection(words: tuple[str, ...], start: int, at: int) -> str:
-    """Why the words from `start` on are not covered; `at` is where the subcommand is."""
+def objection(words: tuple[str, ...], start: int) -> str:
+    """Why the words from `start` on are not covered."""
+    at = _subcommand(words)
+    for option in words[start:at]:
+        if not BETWEEN["git"].fullmatch(option):
+            return f"{option} makes git work elsewhere, or run something"
     if at >= len(words):
         return ""
     name = words[at]
@@ -113,6 +119,13 @@ def _places(name: str, arguments: tuple[str, ...], further: tuple[str, ...]) -> 
     if name == "clone" and (far := [word for word in operands[1:] if not is_near(word)]):
         return f"{far[0]} is not plainly a folder below the current one"
     return ""
+
+
+def _subcommand(words: tuple[str, ...]) -> int:
+    at = 1
+    while at < len(words) and words[at].startswith("-") and words[at] not in HARMLESS_USES["git"]:
+        at += 2 if words[at] in _GLOBAL_WITH_VALUE else 1
+    return at
 
 
 def _only_reads(name: str, further: tuple[str, ...]) -> bool:

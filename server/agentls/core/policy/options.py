@@ -123,4 +123,4 @@ def may_become_option(words: Sequence[str], globs: Sequence[int], start: int) ->
 
 def _open_name(option: str) -> bool:
     name, equals, _ = option.partition("=")
-    return not equals or any(character in name for character in "*?[")
+    return not equals or any(character in name for character in "*?[{")

@@ -12,7 +12,7 @@ from .tables import entries, names
 READERS = names(
     "b2sum basename bc bzcat cal cat cksum clear cmp column comm cut df diff dig dirname du echo"
     " egrep exa expand expr eza factor false fgrep fmt fold free getconf getent ggrep grep groups"
-    " hd head hexdump host id jobs join jq last locale look ls lsblk lscpu lsd lspci lsusb md5"
+    " hd head hexdump host id join jq last locale look ls lsblk lscpu lsd lspci lsusb md5"
     " md5sum nl nproc numfmt od paste pgrep pidof ping ping6 pr printenv ps pwd readlink realpath"
     " rev seq sha1sum sha224sum sha256sum sha384sum sha512sum shasum shellcheck sleep stat sum"
     " sw_vers tac tail tr true tsort tty type uname unexpand uptime vm_stat w wc whereis which who"
@@ -99,7 +99,8 @@ cargo: -Z -C --config --manifest-path --target-dir --out-dir --artifact-dir --fi
   --git --index --registry --lockfile-path --force +* = --target
 pip pip3: -t -i -f --target --prefix --root --index-url --extra-index-url --trusted-host
   --find-links --log --report --global-option --config-settings --python --proxy --cert --src
-  --cache-dir --break-system-packages --install-option --build-option --keyring-provider | rce
+  --cache-dir --break-system-packages --install-option --build-option
+  --keyring-provider = --pre | rce
 uv poetry pdm pipenv: -C -P --directory --project --config-file --config-settings --index-url
   --extra-index-url --default-index --target --prefix --env-file --python --with --with-editable
   --with-requirements --find-links --output-file --cache-dir -o

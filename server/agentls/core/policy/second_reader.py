@@ -1,7 +1,9 @@
 """A second opinion on a shell line, from the grammar of tree-sitter.
 
-Invariant: both readers have to find the same commands at the same places. The grammar alone would
+Invariants: both readers have to find the same commands at the same places. The grammar alone would
 not do: it takes some wrong lines for right, and hides words in redirections and here-documents.
+It only ever gets lines that the first reader took for plain, in ASCII: it is native code, and
+some other lines make it crash or take minutes.
 """
 
 from __future__ import annotations
@@ -16,9 +18,6 @@ from .tables import names
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-# Parsing takes more than linear time on some hostile lines.
-LONGEST_SEARCHED = 4 * 1024
-
 _KNOWN = names(
     "program list pipeline command command_name word number string string_content raw_string"
     " concatenation redirected_statement file_redirect file_descriptor subshell compound_statement"
@@ -27,7 +26,7 @@ _KNOWN = names(
     " test_command unary_expression binary_expression test_operator comment extglob_pattern regex"
     " arithmetic_expansion"
 )
-_QUOTING = re.compile(r"[\\'\"]")
+_FOREIGN = re.compile(r"[^\x00-\x7f]")
 
 
 @functools.cache
@@ -40,10 +39,8 @@ def _parser() -> Parser:
 
 def disagrees(line: str, starts: list[int]) -> bool:
     """Whether the grammar sees anything but commands that start at these characters."""
-    source = line.encode()
-    if len(source) != len(line):
-        starts = [len(line[:start].encode()) for start in starts]
-    root = _parser().parse(source).root_node
+    # A plain line has foreign letters only within words, where any other letter does as well.
+    root = _parser().parse(_FOREIGN.sub("x", line).encode()).root_node
     if root.has_error:
         return True
     found = []
@@ -54,22 +51,6 @@ def disagrees(line: str, starts: list[int]) -> bool:
         if kind in {"command_name", "test_command"}:
             found.append(node.start_byte)
     return sorted(found) != sorted(starts)
-
-
-def anything_like_a_command(line: str) -> Iterator[tuple[str, ...]]:
-    """The words of whatever might run, also inside substitutions: for rules that deny or ask."""
-    source = line.encode(errors="replace")
-    if len(source) > LONGEST_SEARCHED:
-        return
-    for node in _nodes(_parser().parse(source).root_node):
-        if node.type in {"command", "declaration_command", "unset_command"}:
-            words = tuple(filter(None, map(_unquoted, node.children)))
-            if words:
-                yield words
-
-
-def _unquoted(node: Node) -> str:
-    return _QUOTING.sub("", (node.text or b"").decode(errors="replace"))
 
 
 def _nodes(root: Node) -> Iterator[Node]:

@@ -10,12 +10,14 @@ import posixpath
 import re
 from collections.abc import Sequence
 
+from ..printable import one_line
 from .commands import Redirect, ShellReading, SimpleCommand
 from .covering import covers, objection, touches
-from .second_reader import anything_like_a_command, disagrees
+from .glimpse import likely_commands
+from .second_reader import disagrees
 from .statements import Opened, Statement, statements
-from .words import LONGEST_LINE, Unreadable, Word, check_characters
-from .wrappers import EVALUATORS, SHELLS, harmless_variable, shell_line, unwrapped
+from .words import LONGEST_LINE, Unreadable, Word, check_characters, check_word
+from .wrappers import EVALUATORS, harmless_variable, shell_line, unwrapped
 
 __all__ = [
     "Redirect",
@@ -55,6 +57,7 @@ def read_argv(argv: Sequence[str]) -> ShellReading:
     try:
         for word in words:
             check_characters(word)
+            check_word(word)
     except Unreadable as doubt:
         draft.doubt(str(doubt))
     draft.add(SimpleCommand(words), 0)
@@ -96,6 +99,7 @@ class _Draft:
         self.redirects: list[Redirect] = []
         self.doubts: list[str] = []
         self.folders: list[str] = []
+        self.opened: list[str] = []
 
     def reading(self) -> ShellReading:
         if self.folders:
@@ -110,26 +114,17 @@ class _Draft:
         )
 
     def doubt(self, why: str) -> None:
-        self.doubts.append(why)
+        self.doubts.append(one_line(why))
 
     def read_line(self, line: str, depth: int) -> None:
         try:
             found = _found(line, depth)
         except Unreadable as doubt:
             self.doubt(str(doubt))
-            self._search(line, depth)
+            self.commands.extend(map(SimpleCommand, likely_commands(line)))
             return
         for statement in found:
             self._statement(statement, depth)
-
-    def _search(self, line: str, depth: int) -> None:
-        """Collects whatever a rule that denies might be about."""
-        if depth > _DEEPEST:
-            return
-        for words in anything_like_a_command(line):
-            self.commands.append(SimpleCommand(words))
-            if words[0].rpartition("/")[2] in SHELLS | EVALUATORS:
-                self._search(" ".join(word for word in words[1:] if word[0] != "-"), depth + 1)
 
     def _statement(self, statement: Statement, depth: int) -> None:
         for word in statement.assignments:
@@ -167,8 +162,9 @@ class _Draft:
         self.commands.append(command)
         if name in EVALUATORS:
             self.doubt(f"it uses `{name}`, which changes what commands mean or runs text as one")
-            if depth <= _DEEPEST:
-                self._search(" ".join(words[1:]), depth + 1)
+            self.commands.extend(map(SimpleCommand, likely_commands(" ".join(words[1:]))))
+        elif name == "cd":
+            self.doubt("it changes the folder in a way that is not plain")
         elif not _PROGRAM.fullmatch(name):
             self.doubt(f"the name of the program is not written plainly: {name[:40]}")
 
@@ -184,6 +180,7 @@ class _Draft:
             return
         if _SPECIAL.match(posixpath.normpath(path)) or _SPECIAL.match(path):
             self.doubt(f"it opens a special file: {path[:40]}")
+        self.opened.append(path)
         self.redirects.append(Redirect(path, write=operator != "<"))
 
     def _is_harmless(self, command: SimpleCommand, words: list[Word]) -> bool:
@@ -221,9 +218,8 @@ class _Draft:
         relative = [path for path in self.folders if not path.startswith("/")]
         if len(self.folders) > 1 and relative:
             self.doubt("it changes the folder more than once")
-        opened = [redirect.path for redirect in self.redirects if redirect.path not in self.folders]
         programs = [command.words[0] for command in self.commands]
-        if any(not path.startswith("/") for path in opened) or any(
+        if any(not path.startswith("/") for path in self.opened) or any(
             "/" in name and not name.startswith("/") for name in programs
         ):
             self.doubt("it changes the folder and then uses a file relative to it")

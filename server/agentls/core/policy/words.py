@@ -54,6 +54,7 @@ _PART = re.compile(
             | !(?=[\s"=]|:\s))*)"
       | \\(?P<escaped>[ !-/:-@\[-`{-~])
       | (?P<braces>@\{[A-Za-z0-9-]*\}|\{\})
+      | (?P<choice>\{[A-Za-z0-9_.*?/-]*(?:,[A-Za-z0-9_.*?/-]*)+\})
       | (?P<value>\$\?(?=[\s;|&)]|\Z)|\$(?:HOME|\{HOME\})(?=[/\s;|&)]|\Z)|\$(?=\s|\Z)
             |\$\(\([0-9]{1,4}(?:[ ]?[+*][ ]?[0-9]{1,4})?\)\)(?=[\s;|&)]|\Z))
       | (?P<tilde>~)
@@ -61,6 +62,9 @@ _PART = re.compile(
       | (?P<foreign>[^\x00-\x7f]+)""",
     re.VERBOSE,
 )
+# A Greek, Cyrillic, Armenian or Cherokee letter next to a Latin one.
+_FOREIGN = "\u0370-\u058f\u13a0-\u13ff\u1c80-\u1c8f\u1f00-\u1fff\ua640-\ua69f\uab70-\uabbf"
+_MIXED = re.compile(rf"[A-Za-z][{_FOREIGN}]|[{_FOREIGN}][A-Za-z]")
 _UNESCAPE = re.compile(r'\\([\\"$`])')
 _TILDE_AFTER = re.compile(r"[A-Za-z0-9_./^@-]\Z")
 _WHY = {
@@ -101,6 +105,19 @@ def _looks_alike(character: str) -> bool:
     if unicodedata.category(character)[0] not in "LMN":
         return True
     return any(folded < "\x80" for folded in unicodedata.normalize("NFKC", character))
+
+
+def check_word(text: str) -> None:
+    """Refuses a word that looks like an option or a name that it is not."""
+    if text.isascii():
+        return
+    mixed = _MIXED.search(text) is not None and len(text.split()) == 1
+    if (
+        (text[0] > "\x7f" and _looks_alike(text[0]))
+        or (text[0] == "-" and not text.partition("=")[0].isascii())
+        or mixed
+    ):
+        raise Unreadable(f"it has a character that looks like another one: {text[:20]}")
 
 
 def tokens(line: str) -> Iterator[Word | Operator]:
@@ -157,14 +174,15 @@ def _word(line: str, start: int) -> tuple[Word, int]:
             _check_tilde(line, start, position)
         elif kind == "foreign" and any(map(_looks_alike, piece)):
             raise Unreadable(f"it has a character that looks like another one: {piece[:20]}")
-        elif kind == "glob":
+        elif kind == "glob" or (kind == "choice" and position > start):
             glob = True
+        elif kind == "choice":
+            raise _unreadable(line, position)
         bare = bare and kind == "plain"
         pieces.append(piece)
         position = found.end()
     text = "".join(pieces)
-    if text[:1] > "\x7f" and _looks_alike(text[0]):
-        raise Unreadable(f"it has a character that looks like another one: {text[:20]}")
+    check_word(text)
     return Word(text, start, bare, glob), position
 
 

@@ -33,17 +33,24 @@ WRITERS = names(
 def objection(use: Use) -> str:
     """Changes files below the current folder; hidden ones may be what makes programs run."""
     risky = _WRITER_OPTIONS.get(use.name)
+    operands = sum(not word.startswith("-") for word in use.words[1 : use.start])
+    named = operands > (use.name in _MODE_FIRST)
     for word in use.further:
+        if named and not word.startswith("-"):
+            return f"the rule names other files than {word}"
         if risky is not None and risky.risky(word):
             return risk(word, use.name)
         if use.name == "chmod" and _RAISES.fullmatch(word):
             return f"{word} lets others run a program as its owner"
         path = _path_in(word)
+        if "{" in word:
+            return f"{word} may stand for other files"
         if path != "/dev/null" and not is_near(path):
             return f"{path} is not plainly a file below the current folder"
     return ""
 
 
+_MODE_FIRST = frozenset({"chmod", "chown", "chgrp"})
 _NAMED = re.compile(r"-|[a-z]+=")
 _RAISES = re.compile(r"[ugoa]*[-+=][rwxX]*[st].*|0*[1-7][0-7]{3}")
 
