@@ -39,7 +39,7 @@ def measure() -> list[dict[str, Any]]:
 
 
 def _cases(name: str) -> list[Case]:
-    entries = map(json.loads, (CORPUS / f"{name}.jsonl").read_text().splitlines())
+    entries = map(json.loads, (CORPUS / f"{name}.jsonl").read_text("utf-8").splitlines())
     return [(each["command"], [shlex.split(rule) for rule in each["rules"]]) for each in entries]
 
 

@@ -31,7 +31,9 @@ from agentls.core.policy.words import Operator, Unreadable, tokens
 
 ORDINARY = [
     json.loads(line)
-    for line in (Path(__file__).parents[1] / "corpus" / "ordinary.jsonl").read_text().splitlines()
+    for line in (Path(__file__).parents[1] / "corpus" / "ordinary.jsonl")
+    .read_text("utf-8")
+    .splitlines()
 ]
 BASH = shutil.which("bash")
 SHELLS = [path for path in map(shutil.which, ("bash", "dash")) if path]

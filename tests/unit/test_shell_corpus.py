@@ -16,7 +16,7 @@ CORPUS = Path(__file__).parents[1] / "corpus"
 
 
 def entries(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (CORPUS / f"{name}.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in (CORPUS / f"{name}.jsonl").read_text("utf-8").splitlines()]
 
 
 def verdict(entry: dict[str, Any]) -> tuple[bool, str]:

@@ -15,9 +15,8 @@ from .tables import names
 from .writers import is_near
 
 _EVERYWHERE = parse(
-    "--output --output-directory --repo --exec --exec-path --upload-pack --receive-pack --extcmd"
-    " --tool"
-    " --open-files-in-pager --config --config-env --template --separate-git-dir --git-dir"
+    "--output --output-directory --exec --exec-path --upload-pack --receive-pack --extcmd --tool"
+    " --open-files-in-pager --config --config-env --template --separate-git-dir --git-dir --repo"
     " --work-tree --ext-diff --textconv --edit-description --force --force-with-lease"
     " --force-if-includes --hard --delete --mirror --unsafe-paths --directory --strategy --filters"
     " --discard-changes --gui --web --info --reference --prompt --super-prefix --symlinks = --text"
@@ -29,6 +28,7 @@ _LETTERS = {
     "clean": parse("-f -X"),
     "clone": parse("-c -u -o | bj"),
     "difftool": parse("-x -t"),
+    "fetch": parse("-f | jo"),
     "format-patch": parse("-o"),
     "grep": parse("-O | efABCm"),
     "help": parse("-w -i"),
@@ -77,7 +77,11 @@ _CONFIG_FLAGS |= {"--show-scope", "--bool", "--int", "--path", "--type=bool", "-
 # ext:: runs a command as a transport; a host that starts with a dash is an option to ssh.
 _TRANSPORT = re.compile(r"(?:--?[a-z-]+=)?[A-Za-z0-9+.-]+::|ssh://-|.*@-")
 _EXCHANGE = frozenset({"push", "pull", "fetch"})
-_ADDRESS = re.compile(r"[./~]|[^:]*:")
+_ADDRESS = re.compile(r"[./~]|.*://|[^:/]*@[^:/]*:")
+_EXCHANGE_WITH_VALUE = names(
+    "--depth --deepen -j --jobs --shallow-since --shallow-exclude -o --push-option --refmap"
+    " --negotiation-tip -X --strategy-option --server-option -b --branch --origin --filter"
+)
 _REMOTE = names("archive clone fetch ls-remote pull push remote submodule")
 
 
@@ -113,9 +117,14 @@ def objection(words: tuple[str, ...], start: int) -> str:
 
 def _places(name: str, arguments: tuple[str, ...], further: tuple[str, ...]) -> str:
     """Other repositories than those that have a name, and folders elsewhere, are not covered."""
-    operands = [word for word in arguments if not word.startswith("-")]
-    if name in _EXCHANGE and operands and operands[0] in further and _ADDRESS.match(operands[0]):
-        return f"{operands[0]} is none of the named remotes"
+    operands = [
+        word
+        for before, word in zip(("", *arguments), arguments, strict=False)
+        if not word.startswith("-") and before not in _EXCHANGE_WITH_VALUE
+    ]
+    for index, word in enumerate(operands if name in _EXCHANGE else ()):
+        if word in further and (_ADDRESS.match(word) or (index == 0 and ":" in word)):
+            return f"{word} is none of the named remotes"
     if name == "clone" and (far := [word for word in operands[1:] if not is_near(word)]):
         return f"{far[0]} is not plainly a folder below the current one"
     return ""
