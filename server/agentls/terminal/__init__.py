@@ -1,1 +1,0 @@
-"""The edge for commands: pseudo-terminals that this process runs."""
