@@ -621,6 +621,7 @@ SINGLE = [
     for reading in [read_shell(entry["command"])]
     if len(reading.commands) == 1
     and not reading.commands[0].under
+    and reading.commands[0].words[0] != "["
     and not any(word.endswith("\\") or "$" in word for word in reading.commands[0].words)
 ]
 

@@ -144,6 +144,7 @@ def _find(use: Use) -> str:
 
 
 _SED_FLAGS = re.compile(r"-[nErsuz]+|--(?:quiet|silent|regexp-extended|posix|null-data|separate)")
+_SED_IN_PLACE = re.compile(r"-[nErsuz]*i|--in-place")
 _SED_SCRIPT = re.compile(r"-[nErsuz]*e")
 
 
@@ -165,21 +166,27 @@ def _sed(use: Use) -> str:
         script = use.words[index] if index < len(use.words) else "w"
         if index >= use.start and (index in use.globs or not sed_only_prints(script)):
             return "its script does more than print, or is not plain enough to tell"
+    if any(map(_SED_IN_PLACE.match, use.words[1 : use.start])):
+        edited = (use.words[index] for index in files[not scripts :] if index >= use.start)
+        far = next((path for path in edited if not writers.is_near(path) or " " in path), "")
+        return f"{far} is not plainly a file below the current folder" if far else ""
     return ""
 
 
 def _awk(use: Use) -> str:
-    index = 1
-    while index < len(use.words) and use.words[index].startswith("-"):
+    index, said = 1, False
+    while index < len(use.words) and use.words[index].startswith("-") and not said:
         word = use.words[index]
-        if word[:2] not in {"-F", "-v"}:
-            return "" if index < use.start else risk(word, use.name)
+        said = word[:2] not in {"-F", "-v"}
+        if said and index >= use.start:
+            return risk(word, use.name)
         index += 1 if len(word) > 2 else 2
     program = use.words[index] if index < len(use.words) else "@"
-    if index >= use.start and (index in use.globs or not awk_only_prints(program)):
+    unclear = index in use.globs or not awk_only_prints(program)
+    if index >= use.start and unclear and not said:
         return "its program does more than print, or is not plain enough to tell"
-    late = (word for word in use.words[max(index + 1, use.start) :] if word.startswith("-"))
-    return next((risk(word, use.name) for word in late if word != "-"), "")
+    late = use.words[max(index, use.start) :]
+    return next((risk(word, use.name) for word in late if word[:1] == "-" and word != "-"), "")
 
 
 _MAKE = parse(
@@ -218,9 +225,12 @@ def _one_file(use: Use) -> str:
     return ""
 
 
-def _no_operands(use: Use) -> str:
-    word = next((word for word in use.further if not word.startswith("-")), "")
-    return f"{word} can make {use.name} change a setting" if word else ""
+_HOSTNAME = re.compile("-[fiIsdAa]+|--(?:fqdn|long|short|domain|ip-address|all-ip-addresses)")
+
+
+def _hostname(use: Use) -> str:
+    word = next((word for word in use.further if not _HOSTNAME.fullmatch(word)), "")
+    return f"{word} can make {use.name} change the name" if word else ""
 
 
 def _evaluates(use: Use) -> str:
@@ -231,7 +241,7 @@ def _evaluates(use: Use) -> str:
     return ""
 
 
-_UNZIP = re.compile("-[lvtpZzqc1]+")
+_UNZIP = re.compile("-q*[lvtpZzc][lvtpZzqc]*")
 
 
 def _unzip(use: Use) -> str:
@@ -277,7 +287,7 @@ CHECKS: dict[str, Callable[[Use], str]] = {
     **dict.fromkeys(("make", "gmake", "bmake"), _make),
     **dict.fromkeys(("date", "gdate"), _date),
     **dict.fromkeys(("uniq", "xxd", "json.tool"), _one_file),
-    **dict.fromkeys(("hostname", "domainname"), _no_operands),
+    "hostname": _hostname,
     **dict.fromkeys(("printf", "test", "["), _evaluates),
     **dict.fromkeys(("npm", "pnpm", "yarn", "cargo", "deno", "bun"), _scripts_of_a_project),
     **dict.fromkeys(writers.WRITERS, writers.objection),

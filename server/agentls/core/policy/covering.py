@@ -15,14 +15,23 @@ from itertools import islice
 from . import checks, git
 from .commands import SimpleCommand
 from .launchers import BETWEEN, INTERPRETERS, LAUNCHERS, VERSION_FLAGS, WHOLE
+from .options import folded
 from .programs import HARMLESS_USES, READERS
+from .tables import names
 from .uses import Use
 from .wrappers import EVALUATORS
+from .writers import is_near
 
 _OTHER = "the rule is for another command"
 _LONGEST_PREFIX = 3
 # Modules and flags that say what an interpreter runs, with what comes after them.
 _NAMES_WHAT = {"python": "-m", "java": "-jar"}
+# Options that name a program, where they are risky at all.
+_EXECUTES = names(
+    "exec execdir ok okdir execbatch x e i pre extcmd compressprogram usecompressprogram tocommand"
+    " checkpointaction rsh toolexec vettool command eval wrapper editor pager uploadpack"
+    " receivepack shell scriptshell hook preprocessor plugin require loader"
+)
 _FROM_INPUT = frozenset({"-", "-s", "-i"})
 _DEEPEST = 8
 _RUNNERS = LAUNCHERS | WHOLE
@@ -77,6 +86,8 @@ def _arguments(
 ) -> str:
     if name in READERS:
         return ""
+    if why := _unsaid_value(name, words, start):
+        return why
     if name == "git":
         if glob := next((words[i] for i in globs if i >= start and words[i][0] in "*?[-"), ""):
             return f"a file could make {glob} an option of git; write ./{glob}"
@@ -88,6 +99,23 @@ def _arguments(
             return f"the rule does not say `{' '.join(words[: at + 1])}`"
         start = at + 1
     return checks.objection(Use(name, words, globs, start))
+
+
+def _unsaid_value(name: str, words: tuple[str, ...], start: int) -> str:
+    """A rule that ends with a risky option does not say what is to be run, or which file far away
+    is to be written."""
+    option = words[start - 1]
+    if start < 2 or start >= len(words) or not option.startswith("-") or "=" in option:
+        return ""
+    said = words[:start]
+    risky = git.objection(said, start - 1) if name == "git" else ""
+    if name not in {"git", "sed", "gsed"}:
+        risky = checks.objection(Use(name, said, (), start - 1))
+    if risky and folded(option) in _EXECUTES:
+        return f"the rule does not say what {option} is to run"
+    if risky and not is_near(words[start]):
+        return f"the rule does not say {words[start]}, which is not below the current folder"
+    return ""
 
 
 def _beyond(name: str, rule: tuple[str, ...], words: tuple[str, ...]) -> int | None:

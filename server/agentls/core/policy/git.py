@@ -93,15 +93,21 @@ def objection(words: tuple[str, ...], start: int) -> str:
             return f"{option} makes git work elsewhere, or run something"
     if at >= len(words):
         return ""
-    name = words[at]
+    name, arguments = words[at], words[at + 1 :]
     further = words[max(start, at + 1) :]
-    if start <= at and (name not in HARMLESS_USES["git"] or not _only_reads(name, words[at + 1 :])):
+    if start <= at and (name not in HARMLESS_USES["git"] or not _only_reads(name, arguments)):
         return f"the rule does not say `git {name}`"
     if name == "rev-parse":
         return ""
     loose = start <= at + 1 or any(word.startswith("-") for word in further)
-    if name == "config" and loose and not _reads_config(words[at + 1 :]):
+    if name == "config" and loose and not _reads_config(arguments):
         return "setting git's configuration can make it run programs"
+    if further and words[start - 1] in {"run", "foreach"}:
+        return f"the rule does not say what git {name} is to run"
+    return _arguments(name, further) or _places(name, arguments, further)
+
+
+def _arguments(name: str, further: tuple[str, ...]) -> str:
     letters = _LETTERS.get(name)
     for word in further:
         if _EVERYWHERE.risky(word) or (letters is not None and letters.risky(word)):
@@ -112,7 +118,7 @@ def objection(words: tuple[str, ...], start: int) -> str:
             return f"{word} can make git run a program"
         if name in _EXCHANGE and word.startswith((":", "+")):
             return f"{word} makes git overwrite or delete a branch"
-    return _places(name, words[at + 1 :], further)
+    return ""
 
 
 def _places(name: str, arguments: tuple[str, ...], further: tuple[str, ...]) -> str:

@@ -41,7 +41,6 @@ ss: -K -D --kill --diag
 lsof: -D
 tcpdump: -w -z -Z | ciFrsn
 journalctl: -D --vacuum-size --vacuum-time --vacuum-files --rotate --flush --cursor-file --root
-hostname: -F -b --file --boot
 yq: -i -s --inplace --split-exp --security-* --from-file
 xmllint: -o --output --shell
 pandoc: -o -F -L -d --output --filter --lua-filter --defaults --pdf-engine --extract-media --log
