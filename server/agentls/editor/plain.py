@@ -53,7 +53,7 @@ class PlainEditor:
             kind = lsp.MessageType.Error if event.level is Level.ERROR else lsp.MessageType.Warning
             self._message(kind, f"{session.agent_name}: {event.text}")
         elif isinstance(event, ev.TurnEnded):
-            if event.error:
+            if event.error and session.error is None:  # a session that failed says so itself
                 self._message(lsp.MessageType.Error, f"{session.agent_name}: {event.error}")
             self._tasks.start(self._show(session), f"show {session.id}")
 

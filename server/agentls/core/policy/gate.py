@@ -109,7 +109,7 @@ class SessionPolicy:
         return decide(
             subject,
             [*self._own, *self._book.rules(), *more],
-            roots=(self._root,),
+            roots=(self._resolve(self._root, "/"),),
             protected=self._protected,
             mode=self.mode,
             resolve=self._resolve,
@@ -121,7 +121,7 @@ class SessionPolicy:
 
         return tuple(
             s
-            for s in suggestions(subject)
+            for s in suggestions(subject, self._resolve(self._root, "/"))
             if self._decide(subject, *s.rules).verdict is Verdict.ALLOW
         )
 

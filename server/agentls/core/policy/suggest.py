@@ -6,7 +6,7 @@ import shlex
 
 from msgspec import Struct
 
-from .paths import literal_glob
+from .paths import inside, literal_glob
 from .rules import Rule
 from .shell import read_argv, read_shell
 from .verdicts import Subject, Verdict
@@ -65,12 +65,14 @@ class Suggestion(Struct, frozen=True, kw_only=True):
     rules: tuple[Rule, ...]
 
 
-def suggestions(subject: Subject) -> list[Suggestion]:
+def suggestions(subject: Subject, root: str) -> list[Suggestion]:
     """From the narrowest on. Whether one is enough is for the caller to try."""
     if subject.command is not None:
         return _for_command(subject)
-    if subject.paths and all(p.write for p in subject.paths):
-        return _for_files(subject)
+    if subject.paths:
+        # What is elsewhere is asked about each time, unless somebody writes a rule by hand.
+        here = all(p.write and inside(p.path, root) for p in subject.paths)
+        return _for_files(subject) if here else []
     if subject.host:
         return [_one("host", f"fetching from {subject.host}", host=subject.host, kind=subject.kind)]
     if subject.tool:

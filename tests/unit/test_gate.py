@@ -1,0 +1,106 @@
+"""The gate: a tool call, the rules and the real places on disk come together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentls.core import events as ev
+from agentls.core.model import ToolCallId, ToolCallPatch
+from agentls.core.policy.gate import SessionPolicy
+from agentls.core.policy.rules import Mode, Rule
+from agentls.core.policy.verdicts import Verdict
+from agentls.core.transcript import ToolCall, Transcript
+from agentls.storage.paths import resolve
+from agentls.storage.rules import RuleBook
+
+
+def policy(root: Path, config: Path) -> SessionPolicy:
+    book = RuleBook(config, (str(root),))
+    return SessionPolicy("claude", str(root), book=book, resolve=resolve)
+
+
+def call(**fields: Any) -> ToolCall:
+    transcript = Transcript()
+    patch = ToolCallPatch(id=ToolCallId("c"), **fields)
+    entry = transcript.apply(ev.ToolCallChanged(patch), 0.0)
+    assert isinstance(entry, ToolCall)
+    return entry
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+def test_a_workspace_behind_a_symlink_is_the_workspace(root: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(root)
+    gate = policy(link, tmp_path / "config")
+    gate.mode = Mode.ACCEPT_EDITS
+    edit = call(kind="edit", input={"file_path": str(link / "a.py")})
+    assert gate.judge(edit).ruling.verdict is Verdict.ALLOW
+    outside = call(kind="edit", input={"file_path": str(tmp_path / "a.py")})
+    assert gate.judge(outside).ruling.verdict is Verdict.ASK
+
+
+def test_what_is_offered_as_always_is_enough(root: Path, tmp_path: Path) -> None:
+    gate = policy(root, tmp_path / "config")
+    for asked in (
+        call(kind="execute", input={"command": "npm test && git status"}),
+        call(kind="execute", input={"command": ["touch", "a b"]}),
+        call(kind="edit", input={"file_path": str(root / "app/[slug]/page.tsx")}),
+        call(kind="fetch", input={"url": "https://example.org/x"}),
+    ):
+        judged = gate.judge(asked)
+        assert judged.ruling.verdict is Verdict.ASK
+        assert judged.suggestions, asked.input
+        for offer in judged.suggestions:
+            fresh = policy(root, tmp_path / f"config-{offer.id}-{asked.kind}")
+            fresh.remember(offer, "project")
+            assert fresh.judge(asked).ruling.verdict is Verdict.ALLOW, offer.label
+
+
+def test_what_cannot_be_remembered_is_not_offered(root: Path, tmp_path: Path) -> None:
+    gate = policy(root, tmp_path / "config")
+    for asked in (
+        call(kind="execute", input={"command": "echo $(date)"}),
+        call(kind="edit", input={"file_path": str(root / ".git/config")}),
+        call(kind="edit", input={"file_path": "/etc/passwd"}),
+        call(kind="other", title="Set 3 todos"),
+    ):
+        judged = gate.judge(asked)
+        assert judged.ruling.verdict is Verdict.ASK
+        assert judged.suggestions == ()
+
+
+def test_a_command_is_judged_wherever_the_agent_puts_it(root: Path, tmp_path: Path) -> None:
+    gate = policy(root, tmp_path / "config")
+    RuleBook(tmp_path / "config", (str(root),)).add(
+        Rule(verdict=Verdict.DENY, command="rm"), "user"
+    )
+    for asked in (
+        call(kind="execute", input={"command": "rm x"}),
+        call(kind="think", input={"command": "rm x"}),
+        call(kind="read", input={"cmd": ["rm", "x"]}),
+        call(kind="execute", title="rm x"),
+        call(kind="other", input={"command": ["bash", "-lc", "ls && rm x"]}),
+    ):
+        assert gate.judge(asked).ruling.verdict is Verdict.DENY, asked
+
+
+def test_a_broken_rule_book_never_allows(root: Path) -> None:
+    class Broken:
+        def rules(self) -> list[Rule]:
+            raise RuntimeError("the disk is gone")
+
+        problems = add = remove = rules
+
+    gate = SessionPolicy("x", str(root), book=Broken(), resolve=resolve)  # type: ignore[arg-type]
+    gate.mode = Mode.TRUST
+    judged = gate.judge(call(kind="execute", input={"command": "ls"}))
+    assert judged.ruling.verdict is Verdict.ASK
