@@ -81,8 +81,8 @@ def test_a_plain_line_is_read_into_its_commands(line: str, expected: list[tuple[
 
 
 def test_patterns_are_marked_and_kept_as_written() -> None:
-    (command,) = read_shell("ls *.py '*.c' [ab] x y.{c,h}").commands
-    assert command.words == ("ls", "*.py", "*.c", "[ab]", "x", "y.{c,h}")
+    (command,) = read_shell("ls *.py '*.c' [ab] x d/y.{c,h}").commands
+    assert command.words == ("ls", "*.py", "*.c", "[ab]", "x", "d/y.{c,h}")
     assert command.globs == (1, 3, 5)
 
 

@@ -64,6 +64,8 @@ _PART = re.compile(
 )
 # A Greek, Cyrillic, Armenian or Cherokee letter next to a Latin one.
 _FOREIGN = "\u0370-\u058f\u13a0-\u13ff\u1c80-\u1c8f\u1f00-\u1fff\ua640-\ua69f\uab70-\uabbf"
+_NAMES_FILES = re.compile(r"\w/|\*")
+"""What comes before braces that can only stand for files: a folder, or a pattern."""
 _MIXED = re.compile(rf"[A-Za-z][{_FOREIGN}]|[{_FOREIGN}][A-Za-z]")
 _UNESCAPE = re.compile(r'\\([\\"$`])')
 _TILDE_AFTER = re.compile(r"[A-Za-z0-9_./^@-]\Z")
@@ -174,10 +176,12 @@ def _word(line: str, start: int) -> tuple[Word, int]:
             _check_tilde(line, start, position)
         elif kind == "foreign" and any(map(_looks_alike, piece)):
             raise Unreadable(f"it has a character that looks like another one: {piece[:20]}")
-        elif kind == "glob" or (kind == "choice" and position > start):
+        elif kind == "choice" and not _NAMES_FILES.search("".join(pieces)):
+            raise _unreadable(
+                line, position
+            )  # it may make an option, or one word more, of anything
+        elif kind in {"glob", "choice"}:
             glob = True
-        elif kind == "choice":
-            raise _unreadable(line, position)
         bare = bare and kind == "plain"
         pieces.append(piece)
         position = found.end()
