@@ -1,0 +1,1 @@
+"""The edge for commands: pseudo-terminals that this process runs."""
