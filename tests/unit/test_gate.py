@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentls.core import events as ev
-from agentls.core.model import ToolCallId, ToolCallPatch
+from agentls.core.model import Diff, ToolCallId, ToolCallPatch
 from agentls.core.policy.gate import SessionPolicy
 from agentls.core.policy.rules import Mode, Rule
 from agentls.core.policy.verdicts import Verdict
@@ -91,6 +91,60 @@ def test_a_command_is_judged_wherever_the_agent_puts_it(root: Path, tmp_path: Pa
         call(kind="other", input={"command": ["bash", "-lc", "ls && rm x"]}),
     ):
         assert gate.judge(asked).ruling.verdict is Verdict.DENY, asked
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": "execute", "input": {"command": "ls", "url": "https://evil.example"}},
+        {"kind": "execute", "input": {"command": "ls", "additionalPermissions": {"net": True}}},
+        {"kind": "execute", "input": {"command": "ls", "env": {"LD_PRELOAD": "x"}}},
+        {"kind": "execute", "input": {"command": "ls", "args": ["-l"]}},
+        {"kind": "execute", "input": {"command": "ls", "cmd": "rm x"}},
+        {"kind": "edit", "input": {"command": "ls", "path": ".git/hooks/pre-commit"}},
+        {"kind": "execute", "title": "ls", "input": {"script": "rm -rf ~"}},
+        {"kind": "execute", "title": "ls", "input": "rm -rf ~"},
+        {"kind": "read", "content": (Diff("a.py", "x", "y"),)},
+        {"kind": "execute", "input": {"command": "ls", "cwd": ".git"}},
+    ],
+)
+def test_rules_and_reading_cover_nothing_beside_what_they_name(
+    root: Path, tmp_path: Path, fields: dict[str, Any]
+) -> None:
+    (root / ".git").mkdir()
+    gate = policy(root, tmp_path / "config")
+    RuleBook(tmp_path / "config", (str(root),)).add(
+        Rule(verdict=Verdict.ALLOW, command="ls"), "user"
+    )
+    plain = call(kind="execute", input={"command": "ls", "description": "look around"})
+    assert gate.judge(plain).ruling.verdict is Verdict.ALLOW
+    assert gate.judge(call(**fields)).ruling.verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize(
+    "url", ["https://evil.com\\@good.com/", "https:evil.com/x", "file://good.com/etc/passwd"]
+)
+def test_an_address_that_can_be_read_in_two_ways_is_asked(
+    root: Path, tmp_path: Path, url: str
+) -> None:
+    gate = policy(root, tmp_path / "config")
+    book = RuleBook(tmp_path / "config", (str(root),))
+    for host in ("good.com", "evil.com"):
+        book.add(Rule(verdict=Verdict.ALLOW, host=host), "user")
+    good = call(kind="fetch", input={"url": "https://good.com/x"})
+    assert gate.judge(good).ruling.verdict is Verdict.ALLOW
+    assert gate.judge(call(kind="fetch", input={"url": url})).ruling.verdict is Verdict.ASK
+
+
+def test_always_names_what_a_program_is_asked_to_do(root: Path, tmp_path: Path) -> None:
+    gate = policy(root, tmp_path / "config")
+    for line, label in (
+        ("echo hello", "Always allow `echo`"),
+        ("npm run lint", "Always allow `npm run lint`"),
+        ("git status -s", "Always allow `git status`"),
+    ):
+        offers = gate.judge(call(kind="execute", input={"command": line})).suggestions
+        assert offers[0].label == label
 
 
 def test_a_broken_rule_book_never_allows(root: Path) -> None:

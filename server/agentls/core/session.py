@@ -116,11 +116,14 @@ class Session:
                 log.exception("an observer of %s failed", self.id)
 
     def ask(self, request: AskRequest) -> AskId:
+        earlier = self.transcript.call(request.patch.id)
+        over = earlier is not None and not earlier.is_open
         # The card first: some agents ask before they ever mention the tool call.
         self._happen(ev.ToolCallChanged(request.patch))
         call = self.transcript.call(request.patch.id)
         assert call is not None, "it was just made"
-        judgement = self.policy.judge(call)
+        # What a call that is over was about says nothing about what is asked under its name now.
+        judgement = self.policy.judge(_alone(request.patch) if over else call)
         if self._cancelling or self.state in {State.FAILED, State.CLOSED}:
             decision: Decision | None = Decision(option=None, by="turn cancelled")
         else:
@@ -378,6 +381,12 @@ class Session:
                 f"The session is {self.state.value}.", hint="Wait until it is ready, or restart it."
             )
         return self.agent, self.agent_session
+
+
+def _alone(patch: ToolCallPatch) -> ToolCall:
+    call = Transcript().apply(ev.ToolCallChanged(patch), 0.0)
+    assert isinstance(call, ToolCall)
+    return call
 
 
 def _title(text: str) -> str:

@@ -182,7 +182,7 @@ def _awk(use: Use) -> str:
             return risk(word, use.name)
         index += 1 if len(word) > 2 else 2
     program = use.words[index] if index < len(use.words) else "@"
-    unclear = index in use.globs or not awk_only_prints(program)
+    unclear = any(at <= index for at in use.globs) or not awk_only_prints(program)
     if index >= use.start and unclear and not said:
         return "its program does more than print, or is not plain enough to tell"
     late = use.words[max(index, use.start) :]

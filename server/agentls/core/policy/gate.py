@@ -83,7 +83,7 @@ class SessionPolicy:
         shown = _shown(subject)
         try:
             resolved = self._resolved(subject)
-            ruling = self._decide(resolved)
+            ruling = self._with_doubts(resolved, self._decide(resolved))
             offered = () if ruling.verdict is Verdict.DENY else self._suggestions(resolved)
         except AgentlsError as error:
             ruling = Ruling(verdict=Verdict.ASK, why=str(error))
@@ -115,6 +115,20 @@ class SessionPolicy:
             resolve=self._resolve,
         )
 
+    def _with_doubts(self, subject: Subject, ruling: Ruling) -> Ruling:
+        """Rules are about commands, files and hosts: more than that needs a person."""
+        if ruling.verdict is not Verdict.ALLOW:
+            return ruling
+        if subject.also:
+            return Ruling(
+                verdict=Verdict.ASK, why=f"asked: it wants more than that: {subject.also}"
+            )
+        root = self._resolve(self._root, "/")
+        below = subject.cwd.removeprefix(root) if subject.cwd.startswith(root) else ""
+        if subject.command is not None and "/." in below:
+            return Ruling(verdict=Verdict.ASK, why="asked: it runs in a hidden folder")
+        return ruling
+
     def _suggestions(self, subject: Subject) -> tuple[Suggestion, ...]:
         """Only rules that would really have allowed it: nobody is asked again after "always"."""
         from .suggest import suggestions  # noqa: PLC0415 - as in _decide
@@ -122,7 +136,7 @@ class SessionPolicy:
         return tuple(
             s
             for s in suggestions(subject, self._resolve(self._root, "/"))
-            if self._decide(subject, *s.rules).verdict is Verdict.ALLOW
+            if self._with_doubts(subject, self._decide(subject, *s.rules)).verdict is Verdict.ALLOW
         )
 
     def _resolved(self, subject: Subject) -> Subject:

@@ -150,8 +150,8 @@ def _only_reads(name: str, further: tuple[str, ...]) -> bool:
 
 def _reads_config(further: tuple[str, ...]) -> bool:
     rest = [word for word in further if word not in _CONFIG_FLAGS]
-    if not rest:
-        return False
+    if not rest or any(mark in word for word in rest for mark in "*?[{"):
+        return False  # a pattern may become two words, and the second one is a value
     if rest[0] in _CONFIG_READS:
         return not any(word.startswith("-") for word in rest[1:])
     return len(rest) == 1 and not rest[0].startswith("-")

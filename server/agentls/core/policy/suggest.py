@@ -54,6 +54,16 @@ _SUBCOMMANDS = frozenset(
     }
 )
 """Programs whose first word says what they do: a rule for one names it too."""
+_DEEPER = {("docker", "compose"), ("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("bun", "run")}
+_PLAIN = frozenset(
+    {
+        *("awk", "basename", "cat", "cp", "cut", "date", "df", "diff", "dirname", "du", "echo"),
+        *("file", "find", "fd", "grep", "head", "jq", "ls", "mkdir", "mv", "printf", "pwd", "rg"),
+        *("sed", "sort", "stat", "tail", "test", "touch", "tr", "tree", "true", "uniq", "wc"),
+        *("which", "eslint", "jest", "mypy", "prettier", "pytest", "ruff", "tsc", "vitest"),
+    }
+)
+"""Programs whose arguments are what they work on: a rule for one names it alone."""
 _LONGEST = 4
 
 
@@ -99,10 +109,19 @@ def _for_command(subject: Subject) -> list[Suggestion]:
 
 
 def _usual(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The program, and what it is asked to do where that is its first word."""
-    if words[0] in _SUBCOMMANDS and len(words) > 1 and not words[1].startswith("-"):
-        return words[:2]
+    """The program, and what it is asked to do where its first words say so."""
+    if words[:2] in _DEEPER:
+        return words[:3]
+    if words[0] == "gh":
+        return words[:3]
+    if words[0] in _SUBCOMMANDS or (words[0] not in _PLAIN and _says_what(words[1:2])):
+        return words[:2] if words[1:2] and not words[1].startswith("-") else words[:1]
     return words[:1]
+
+
+def _says_what(word: tuple[str, ...]) -> bool:
+    """Whether an argument looks like the name of a subcommand, and not like a file or a value."""
+    return bool(word) and word[0].replace("-", "").replace(":", "").isalpha()
 
 
 def _all_words(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -114,12 +133,11 @@ def _for_files(subject: Subject) -> list[Suggestion]:
         "project", f"every {subject.kind} in this project", kind=subject.kind, path="**"
     )
     if len(subject.paths) > 1:
-        return [everything]
+        return [everything] if subject.kind == "edit" else []
     path = literal_glob(subject.paths[0].path)
-    return [
-        everything,
-        _one("file", f"every {subject.kind} of {path}", kind=subject.kind, path=path),
-    ]
+    one = _one("file", f"every {subject.kind} of {path}", kind=subject.kind, path=path)
+    # "Always" after an edit means edits; after a deletion nobody means all files.
+    return [everything, one] if subject.kind == "edit" else [one]
 
 
 def _one(id: str, what: str, **fields: str) -> Suggestion:

@@ -43,6 +43,8 @@ class Subject(Struct, frozen=True, kw_only=True):
     host: str = ""
     tool: str = ""
     """The name of an MCP tool."""
+    also: str = ""
+    """What it wants beside all that, which no rule is about: a person must see it."""
 
 
 class Ruling(Struct, frozen=True, kw_only=True):

@@ -159,7 +159,7 @@ def tokens(line: str) -> Iterator[Word | Operator]:
 def _word(line: str, start: int) -> tuple[Word, int]:
     pieces: list[str] = []
     position, end = start, len(line)
-    bare, glob = True, False
+    bare, glob, plain = True, False, True
     if line[start] == "=":
         raise _unreadable(line, start)
     while position < end and line[position] not in " \t\n;|&<>()":
@@ -176,13 +176,14 @@ def _word(line: str, start: int) -> tuple[Word, int]:
             _check_tilde(line, start, position)
         elif kind == "foreign" and any(map(_looks_alike, piece)):
             raise Unreadable(f"it has a character that looks like another one: {piece[:20]}")
-        elif kind == "choice" and not _NAMES_FILES.search("".join(pieces)):
+        elif kind == "choice" and not (plain and _NAMES_FILES.search("".join(pieces))):
             raise _unreadable(
                 line, position
             )  # it may make an option, or one word more, of anything
         elif kind in {"glob", "choice"}:
             glob = True
         bare = bare and kind == "plain"
+        plain = plain and kind in {"plain", "glob"}
         pieces.append(piece)
         position = found.end()
     text = "".join(pieces)
