@@ -40,6 +40,12 @@ _MOST_PLACES = 64
 _RUNS = re.compile(r"--?(?:exec|ok|to-|pre|use-|[xXI])|-c")
 
 
+_ARGUMENT_FILES = frozenset(
+    {"pytest", "py.test", "mypy", "dmypy", "ruff", "gcc", "g++", "cc", "clang", "javac", "rustc"}
+)
+"""Programs that read more arguments from a file when a word begins with @."""
+
+
 def covers(rule_words: Sequence[str], command: SimpleCommand) -> bool:
     """Whether a rule that allows these words allows this command."""
     return not objection(rule_words, command)
@@ -86,6 +92,10 @@ def _arguments(
 ) -> str:
     if name in READERS:
         return ""
+    if name in _ARGUMENT_FILES:
+        for word in words[start:]:
+            if word.startswith("@"):
+                return f"{word} may hold any further arguments"
     if why := _unsaid_value(name, words, start):
         return why
     if name == "git":

@@ -60,7 +60,11 @@ def _path_in(word: str) -> str:
     if not _NAMED.match(word):
         return word
     _, equals, value = word.partition("=")
-    return value if equals or "/" not in word else word[word.index("/") :]
+    if equals:
+        return value
+    # The value of a short option may be glued to it: from the first mark of a path on.
+    start = min((word.index(mark) for mark in "./" if mark in word), default=len(word))
+    return word[start:]
 
 
 def is_near(path: str) -> bool:
