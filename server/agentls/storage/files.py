@@ -15,7 +15,7 @@ from typing import Final
 
 from agentls.core.errors import SettingsError
 
-LARGEST: Final = 1024 * 1024
+LARGEST: Final = 64 * 1024
 _SETTLED: Final = 50_000_000
 """Nanoseconds after which a second change of a file is sure to have another time."""
 _LOCK_WAIT: Final = 2.0
@@ -46,7 +46,7 @@ def read_text(path: Path) -> tuple[str, Signature]:
             raise ValueError("it is not a file")
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise ValueError("it is larger than 1 MiB")
+        raise ValueError("it is larger than 64 KiB")
     try:
         text = data.decode("utf-8-sig")  # some editors begin a file with a byte order mark
     except UnicodeDecodeError as error:

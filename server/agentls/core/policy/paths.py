@@ -20,6 +20,8 @@ from msgspec import Struct
 _VERSION_CONTROL: Final = frozenset({".git", ".hg", ".svn", ".bzr", ".jj"})
 _STARTS_PROGRAMS_TEXT: Final = """
     .vscode .vscode-server .idea .fleet .zed .helix .nvim .nvim.lua .nvimrc .exrc .vimrc .lvimrc
+    .lazy.lua .vim .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pre-commit-config.yaml .mise.toml
+    .cargo .venv .agents .amp .claude-plugin .crush.json crush.json
     .dir-locals.el .dir-locals-2.el .devcontainer .devcontainer.json .envrc .husky
     .agentls .mcp.json
     .claude .claude.json .codex .gemini .qwen .opencode opencode.json opencode.jsonc .cursor .kimi
@@ -118,6 +120,8 @@ def _protected_name(segments: tuple[str, ...], roots: Sequence[str]) -> str:
         if segment in _VERSION_CONTROL:
             return segment
         if segment in PROTECTED_NAMES and not _opened_worktree(segments, at, roots):
+            return segment
+        if segment.endswith(".code-workspace"):
             return segment
     return ""
 
