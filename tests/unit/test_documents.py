@@ -14,7 +14,7 @@ from agentls.core.errors import BadRequest
 from agentls.core.text import Encoding, split_lines
 from agentls.editor.documents import Document, Documents
 
-URI = "file:///work/a.py"
+URI = "file:///project/a.py"
 CODECS = {Encoding.UTF_8: "utf-8", Encoding.UTF_16: "utf-16-le", Encoding.UTF_32: "utf-32-le"}
 UNIT_BYTES = {Encoding.UTF_8: 1, Encoding.UTF_16: 2, Encoding.UTF_32: 4}
 LINE_END = re.compile(r"\r\n|\n|\r")

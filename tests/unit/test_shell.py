@@ -659,7 +659,6 @@ def ran(shell: str, line: str, folder: Path) -> list[tuple[str, ...]]:
     return [tuple(part.split("\x01")[:-1]) for part in found]
 
 
-@pytest.mark.skipif(BASH is None, reason="there is no bash")
 @few
 @given(
     st.lists(st.text("ab -_=.,:;|&<>()'\"\\$`*?[]{}~!#%^@+é\t\n", max_size=8), max_size=5),
