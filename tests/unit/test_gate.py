@@ -8,13 +8,17 @@ from typing import Any
 import pytest
 
 from agentls.core import events as ev
-from agentls.core.model import Diff, ToolCallId, ToolCallPatch
+from agentls.core.asks import Asks
+from agentls.core.model import Decision, Diff, SessionId, ToolCallId, ToolCallPatch
 from agentls.core.policy.gate import SessionPolicy
 from agentls.core.policy.rules import Mode, Rule
 from agentls.core.policy.verdicts import Verdict
+from agentls.core.ports import AskRequest
+from agentls.core.session import Session
 from agentls.core.transcript import ToolCall, Transcript
 from agentls.storage.paths import resolve
 from agentls.storage.rules import RuleBook
+from fakes.core import ALLOW, REJECT, FakeClock
 
 
 def policy(root: Path, config: Path) -> SessionPolicy:
@@ -145,6 +149,34 @@ def test_always_names_what_a_program_is_asked_to_do(root: Path, tmp_path: Path) 
     ):
         offers = gate.judge(call(kind="execute", input={"command": line})).suggestions
         assert offers[0].label == label
+
+
+def test_an_ask_under_the_name_of_a_finished_call_is_judged_alone(
+    root: Path, tmp_path: Path
+) -> None:
+    RuleBook(tmp_path / "config", (str(root),)).add(
+        Rule(verdict=Verdict.ALLOW, command="ls"), "user"
+    )
+    asks = Asks()
+    session = Session(
+        SessionId("s"),
+        "claude",
+        str(root),
+        clock=FakeClock(),
+        asks=asks,
+        observers=[],
+        cancel_grace=1,
+        policy=policy(root, tmp_path / "config"),
+    )
+    done = ToolCallPatch(
+        id=ToolCallId("c"), kind="execute", input={"command": "ls"}, status="completed"
+    )
+    session.deliver(ev.ToolCallChanged(done))
+    answers: list[Decision] = []
+    again = ToolCallPatch(id=ToolCallId("c"), kind="execute", title="rm -rf src")
+    session.ask(AskRequest(again, (ALLOW, REJECT), answers.append))
+    assert answers == []
+    assert [ask.judgement.shown for ask in asks.pending()] == ["rm -rf src"]
 
 
 def test_a_broken_rule_book_never_allows(root: Path) -> None:
