@@ -318,3 +318,50 @@ def test_answers_come_at_once_and_not_at_the_end(shell: Shell) -> None:
             assert json.loads(process.stdout.readline())["verdict"] == "allow"
         process.stdin.close()
         assert process.wait(20) == 0
+
+
+def test_explain_decides_as_a_live_ask_would(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.write_rules(RULES + '[[rule]]\nverdict = "allow"\ncommand = "cp"\n')
+    (shell.root / ".hidden").mkdir()
+    (shell.root / "out").symlink_to("..")
+    cases: list[tuple[dict[str, Any], str, str]] = [
+        ({"command": "git status", "cwd": ".hidden"}, "ask", "hidden folder"),
+        ({"command": "git status", "cwd": "out"}, "ask", "outside"),
+        ({"command": "cp a b"}, "allow", "`cp`"),
+        ({"command": "cp a out/b"}, "ask", "leads to"),
+    ]
+    found = answers(shell, monkeypatch, *(json.dumps(case).encode() for case, _, _ in cases))
+    for (case, verdict, part), answer in zip(cases, found, strict=True):
+        assert answer["verdict"] == verdict, case
+        assert part in answer["why"]
+
+
+def test_explain_takes_a_tool_call_as_an_agent_sends_it(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.write_rules()
+
+    def run(**given: Any) -> dict[str, Any]:
+        return {"toolCallId": "1", "kind": "execute", "rawInput": given}
+
+    read = {"kind": "read", "rawInput": {"path": "a"}}
+    cases: list[tuple[dict[str, Any], str, str]] = [
+        ({"toolCall": run(command="git status")}, "allow", "`git status`"),
+        ({"toolCall": run(command="git status", env={"A": "b"})}, "ask", "env"),
+        ({"toolCall": {"kind": "execute", "title": "git status"}}, "ask", "title"),
+        ({"toolCall": read}, "allow", "only reads"),
+        ({"toolCall": {**read, "locations": [{"path": "/etc/x"}]}}, "ask", "outside"),
+        ({"toolCall": {"kind": "edit", "rawInput": {"path": "private/x"}}}, "deny", "private"),
+        (
+            {"toolCall": run(command="git status"), "before": run(command="git s", cwd="/")},
+            "ask",
+            "it runs in /",
+        ),
+        ({"toolCall": {}}, "ask", "other"),
+        ({"toolCall": 5}, "ask", "cannot be read"),
+        ({"toolCall": read, "command": "git status"}, "ask", "either"),
+    ]
+    found = answers(shell, monkeypatch, *(json.dumps(case).encode() for case, _, _ in cases))
+    for (case, verdict, part), answer in zip(cases, found, strict=True):
+        assert answer["verdict"] == verdict, case
+        assert part in answer["why"], case

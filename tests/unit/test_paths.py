@@ -536,3 +536,28 @@ def test_our_folders_and_start_files_are_protected_also_behind_links(tmp_path: P
         assert found, path
     assert protected("/s/agentls/x", write=True, roots=(), places=places)
     assert not protected(str(home / "notes"), write=True, roots=(), places=places)
+
+
+def test_a_second_name_of_a_protected_file_is_that_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = Path(os.path.realpath(tmp_path))
+    for key, name in (("HOME", "home"), ("XDG_CONFIG_HOME", "config"), ("XDG_STATE_HOME", "state")):
+        monkeypatch.setenv(key, str(base / name))
+    files = [
+        base / "config/agentls/rules.toml",
+        base / "config/agentls/projects/x.toml",
+        base / "state/agentls/agentls.db",
+        base / "home/.bashrc",
+        base / "home/.ssh/id_rsa",
+    ]
+    root = base / "project"
+    root.mkdir()
+    for number, file in enumerate(files):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("x")
+        (root / str(number)).hardlink_to(file)
+        assert resolve(str(number), str(root)) == str(file)
+    (root / "own").write_text("x")
+    (root / "twin").hardlink_to(root / "own")
+    assert resolve("twin", str(root)) == str(root / "twin")

@@ -100,11 +100,14 @@ def test_patterns_are_marked_and_kept_as_written() -> None:
         "f() { a; }",
         "function f { a; }",
         "case x in x) a;; esac",
-        "[[ -f x ]]",
+        "[[ -f x && -f y ]]",
+        "[[ -f $x ]]",
+        "[[ x < y ]]",
         "((1))",
         "X=1",
         "PATH=/x ls",
-        "ls {a,b}",
+        "'a'{b,c}",
+        "ls 'a'{b,c}",
         "ls ;; a",
         "g\\it status",
         "'git' status",
@@ -151,6 +154,10 @@ def test_commands_inside_a_doubtful_line_are_still_found() -> None:
 def test_text_in_quotes_is_not_taken_for_a_command() -> None:
     line = "git commit -m \"$(cat <<'E'\nrm old files; don't push\nrm x\nE\n)\""
     reading = read_shell(line)
+    assert not reading.doubts
+    assert not any(touches(["rm"], command) for command in reading.commands)
+    assert any(touches(["cat"], command) for command in reading.harmless)
+    reading = read_shell(f"{line} $x")
     assert reading.doubts
     assert not any(touches(["rm"], command) for command in reading.commands)
 
@@ -212,7 +219,7 @@ def test_files_that_a_line_opens_are_listed(line: str, expected: list[Redirect])
         "cd -",
         "cd ~",
         "cd .git",
-        "cd a; cd b",
+        "for i in 1 2; do cd a; a; done",
         "cd a b",
     ],
 )
@@ -267,10 +274,11 @@ def test_other_wrappers_stay_and_need_a_rule_that_names_what_they_run(line: str)
 
 def test_what_xargs_adds_may_be_an_option() -> None:
     (command,) = read_shell("xargs -n1 sort").commands
-    assert command == SimpleCommand(("sort", "*"), (1,), ("xargs", "-n1"))
+    assert command == SimpleCommand(("sort", "*"), (1,), ("xargs", "-n1"), ("sort",))
     assert not covers(["sort"], command)
     (command,) = read_shell("xargs -I{} grep x src/{}").commands
-    assert command == SimpleCommand(("grep", "x", "*"), (2,), ("xargs", "-I{}"))
+    written = ("grep", "x", "src/{}")
+    assert command == SimpleCommand(("grep", "x", "*"), (2,), ("xargs", "-I{}"), written)
     assert covers(["grep"], command)
     assert covers(["xargs", "grep"], command)
 
@@ -324,6 +332,10 @@ def test_only_variables_known_to_be_harmless_are() -> None:
         ("git status", "git status -s -- src", True),
         ("git status", "git --no-pager status", True),
         ("git status", "git -C x status", False),
+        ("git status", "git -C . status", True),
+        ("git status", "git -C /x/y status", True),
+        ("git status", "git -C /x/.git status", False),
+        ("git status", "git -C .. status", False),
         ("git status", "git stash", False),
         ("git status", "/usr/bin/git status", False),
         ("git status", "git", False),
@@ -712,7 +724,7 @@ def test_a_rule_that_denies_takes_bounded_time() -> None:
 def test_unreadable_places_are_named_for_a_person() -> None:
     for line, part in [
         ("ls `x`", "runs a command to compute"),
-        ("ls {a,b}", "braces"),
+        ("ls 'x'{a,b}", "braces"),
         ("ls 'x", "quote is not closed"),
         ('ls "$(x)"', "computed"),
         ("ls \\x", "escape"),

@@ -1,4 +1,7 @@
-"""What an attacker would try is never allowed by harmless rules; what is ordinary always is."""
+"""What an attacker would try is never allowed by harmless rules; what is ordinary always is.
+
+A rule that denies holds in whatever a command runs as a text, also where everything is allowed.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ from typing import Any
 
 import pytest
 
+from agentls.core.policy.decide import decide
+from agentls.core.policy.rules import Mode, Rule
 from agentls.core.policy.shell import allowed, objection, read_shell
+from agentls.core.policy.verdicts import Subject, Verdict
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 
@@ -20,10 +26,12 @@ def entries(name: str) -> list[dict[str, Any]]:
 
 
 def verdict(entry: dict[str, Any]) -> tuple[bool, str]:
-    return allowed(entry["command"], [shlex.split(rule) for rule in entry["rules"]])
+    rules = [shlex.split(rule) for rule in entry["rules"]]
+    return allowed(entry["command"], rules, root="/project")
 
 
 HOSTILE, ORDINARY = entries("hostile"), entries("ordinary")
+DENIED, NOT_DENIED = entries("denied"), entries("not_denied")
 
 
 def test_there_are_enough_lines_of_every_class() -> None:
@@ -60,3 +68,30 @@ def test_a_rule_that_names_the_whole_command_covers_it() -> None:
         for command in read_shell(entry["command"]).commands:
             if not command.globs:
                 assert objection(command.words, command) == "", command.words
+
+
+def with_denying_rules(entry: dict[str, Any], mode: Mode) -> Verdict:
+    rules = [Rule(verdict=Verdict.ALLOW, kind="execute", scope="user")]
+    rules += [Rule(verdict=Verdict.DENY, command=words, scope="user") for words in entry["denied"]]
+    subject = Subject(kind="execute", command=entry["command"], cwd="/project")
+    ruling = decide(
+        subject,
+        rules,
+        roots=("/project",),
+        protected=(),
+        mode=mode,
+        resolve=lambda path, cwd: f"{cwd}/{path}",
+    )
+    return ruling.verdict
+
+
+@pytest.mark.parametrize("mode", [Mode.ASK, Mode.TRUST])
+def test_a_denied_command_is_never_allowed_in_any_disguise(mode: Mode) -> None:
+    verdicts = {entry["command"]: with_denying_rules(entry, mode) for entry in DENIED}
+    assert [line for line, verdict in verdicts.items() if verdict is Verdict.ALLOW] == []
+    assert list(verdicts.values()).count(Verdict.DENY) > 0.75 * len(verdicts)
+
+
+def test_a_rule_that_denies_leaves_other_commands_alone() -> None:
+    verdicts = {entry["command"]: with_denying_rules(entry, Mode.ASK) for entry in NOT_DENIED}
+    assert [line for line, verdict in verdicts.items() if verdict is not Verdict.ALLOW] == []

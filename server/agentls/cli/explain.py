@@ -1,6 +1,7 @@
 """`agentls rules explain`: what would be decided about a command or a file, and why.
 
-Invariant: what cannot be understood is answered with "ask"; nothing is run, read or written.
+Invariant: it is decided by the very function that decides about a live ask. What cannot be
+understood is answered with "ask"; nothing is run, read or written.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from agentls.agent.convert import tool_call_patch
 from agentls.core.errors import AgentlsError, BadRequest
-from agentls.core.policy.decide import decide
-from agentls.core.policy.rules import FIELDS, Mode, Rule
+from agentls.core.events import ToolCallChanged
+from agentls.core.policy.gate import SessionPolicy
+from agentls.core.policy.rules import FIELDS, Rule
 from agentls.core.policy.verdicts import PathUse, Ruling, Subject, Verdict
 from agentls.core.printable import one_line
+from agentls.core.transcript import ToolCall, Transcript
 from agentls.storage.paths import config_folder, protected_places, resolve
 from agentls.storage.rules import RuleBook
 
@@ -30,12 +34,14 @@ With --jsonl each line of stdin is an object, and each is answered with one on s
   {"command": "git status"}   {"command": ["git", "status"]}
   {"op": "read", "path": "src/main.py"}   {"op": "write", "path": "/etc/hosts"}
   further keys: kind, agent, host, tool, cwd
+  {"toolCall": {"kind": "edit", "rawInput": {…}}}   a tool call as an agent sends it, and
+  {"toolCall": {…}, "before": {…}}   what the agent said about it before it asked
 --rules FILE is read instead of your own rules; what the repository of --root denies or asks about
 in its .agentls/rules.toml still counts.
 """
 
 
-class _Line(Struct):
+class _Line(Struct, rename="camel"):
     """What a line of stdin may say; other keys are the business of whoever wrote it."""
 
     command: str | tuple[str, ...] | None = None
@@ -46,6 +52,8 @@ class _Line(Struct):
     host: str = ""
     tool: str = ""
     cwd: str = ""
+    tool_call: dict[str, Any] | None = None
+    before: dict[str, Any] | None = None
 
 
 class Explainer:
@@ -64,6 +72,8 @@ class Explainer:
         """The decision about a line of JSON."""
         try:
             line = msgspec.json.decode(text, type=_Line)
+            if line.tool_call is not None:
+                return self._call(line, line.tool_call)
             return self.subject(self._subject(line))
         except msgspec.MsgspecError as error:
             return _asked(f"the line cannot be read: {error}")
@@ -83,26 +93,31 @@ class Explainer:
         )
 
     def subject(self, subject: Subject) -> Ruling:
-        return decide(
-            subject,
-            self._book.rules(),
-            roots=(self._root,),
-            protected=self._protected,
-            mode=Mode.ASK,
-            resolve=resolve,
+        return self._policy(subject.agent).ruling(subject)
+
+    def _call(self, line: _Line, raw: dict[str, Any]) -> Ruling:
+        if line.command is not None or line.op is not None or line.path is not None:
+            raise BadRequest("A line has either a tool call, or a command, or op and path.")
+        policy = self._policy(self._agent if line.agent is None else line.agent)
+        if line.before is None:
+            return policy.judge(_tool_call(raw)).ruling
+        return policy.judge(_tool_call(line.before, raw), _tool_call(line.before)).ruling
+
+    def _policy(self, agent: str) -> SessionPolicy:
+        return SessionPolicy(
+            agent, self._root, book=self._book, resolve=resolve, protected=self._protected
         )
 
     def _subject(self, line: _Line) -> Subject:
         if line.command is not None and (line.op is not None or line.path is not None):
             raise BadRequest("A line has either a command, or op and path.")
-        cwd = resolve(line.cwd, self._root) if line.cwd else self._root
         paths: tuple[PathUse, ...] = ()
         usual = "other" if line.command is None else "execute"
         if line.op is not None or line.path is not None:
             if line.op not in {"read", "write"} or line.path is None:
                 raise BadRequest('A path needs "op": "read" or "op": "write".')
             write = line.op == "write"
-            paths = (PathUse(resolve(line.path, cwd), write),)
+            paths = (PathUse(line.path, write),)
             usual = "edit" if write else "read"
         elif line.command is None and not (line.host or line.tool or line.kind):
             raise BadRequest("The line says neither a command nor a path.")
@@ -112,7 +127,7 @@ class Explainer:
             agent=self._agent if line.agent is None else line.agent,
             kind=line.kind or usual,
             command=line.command,
-            cwd=cwd,
+            cwd=line.cwd or self._root,
             paths=paths,
             host=line.host,
             tool=line.tool,
@@ -146,6 +161,16 @@ def _answer_lines(explainer: Explainer, lines: Iterable[bytes]) -> None:
     for line in lines:
         out.write(_json(explainer.line(line)) + b"\n")
         out.flush()
+
+
+def _tool_call(*messages: dict[str, Any]) -> ToolCall:
+    """A call after what an agent said about it, in order."""
+    transcript = Transcript()
+    for raw in messages:
+        patch = tool_call_patch({**raw, "toolCallId": "explained"})
+        call = transcript.apply(ToolCallChanged(patch), 0.0)
+    assert isinstance(call, ToolCall)
+    return call
 
 
 def _asked(why: str) -> Ruling:

@@ -1,7 +1,8 @@
 """Where a path leads at the moment of use, and the places that agents must not change.
 
 Invariant: what `resolve` returns is where the bytes land, whichever way a program reads the path;
-a path that means different places to different programs is refused.
+a path that means different places to different programs is refused. A file that has a second name
+in a protected place is called by that one.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +21,7 @@ from agentls.core.policy.paths import PROTECTED_AT_HOME
 
 _LONGEST: Final = 4096
 _MOST_LINKS: Final = 40
+_MOST_FILES: Final = 2000
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?=/)")
 _CONTROL: Final = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _OF_A_PROCESS: Final = re.compile(
@@ -46,7 +49,7 @@ def resolve(path: str, cwd: str) -> str:
     # The system follows a link before it takes the ".." after it; many programs take ".." first.
     if "/.." in path and _walk(os.path.normpath(path)) != found:
         raise _refused(path, "has .. after a link", "Name it without the .. in it.")
-    return found
+    return _protected_name(found) or found
 
 
 def _refused(path: str, why: str, hint: str) -> BadRequest:
@@ -134,6 +137,44 @@ def _check_process_link(found: re.Match[str], step: str, target: str, path: str)
         honest = False
     if not honest:
         raise _refused(path, "may be another file to each process", "Name the file itself.")
+
+
+# --- hard links
+
+
+def _protected_name(path: str) -> str:
+    """The name that a file with several names has in a protected place; empty if it has none.
+
+    Only files with several names are looked for, in our own folders and beside the start files of
+    the user, and not without end: a repository cannot bring such a file along.
+    """
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return ""
+    if found.st_nlink < 2 or not stat.S_ISREG(found.st_mode):
+        return ""
+    for count, (name, info) in enumerate(_protected_files()):
+        if (info.st_ino, info.st_dev) == (found.st_ino, found.st_dev):
+            return name
+        if count > _MOST_FILES:
+            break
+    return ""
+
+
+def _protected_files() -> Iterator[tuple[str, os.stat_result]]:
+    ours = {str(config_folder(os.environ)), str(state_folder(os.environ))}
+    waiting = [(name, 2 if name in ours else 1) for name in protected_places(os.environ)][::-1]
+    while waiting:
+        name, depth = waiting.pop()
+        try:
+            info = os.lstat(name)
+            if stat.S_ISDIR(info.st_mode) and depth:
+                with os.scandir(name) as entries:
+                    waiting += [(entry.path, depth - 1) for entry in islice(entries, _MOST_FILES)]
+        except OSError:
+            continue
+        yield name, info
 
 
 # --- our own folders, and what else is protected outside of any workspace

@@ -48,6 +48,8 @@ class Case:
         """Those that need a rule to be allowed."""
         self.all_commands: tuple[SimpleCommand, ...] = ()
         self.doubts: list[str] = []
+        self.opaque: tuple[str, ...] = ()
+        """What it runs as a text that was not looked into."""
         writes = subject.kind in WRITING
         self.uses = [Located(use.path, write=use.write or writes) for use in subject.paths]
         """What the subject itself names."""
@@ -63,6 +65,7 @@ class Case:
         self.commands = reading.commands
         self.all_commands = reading.commands + reading.harmless
         self.doubts += reading.doubts
+        self.opaque = reading.opaque
         moves = any(c.words and c.words[0].rpartition("/")[2] in _MOVERS for c in self.all_commands)
         for redirect in reading.redirects:
             self._add_redirect(redirect, moves, resolve)

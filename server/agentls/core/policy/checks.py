@@ -6,12 +6,13 @@ whatever it does not know.
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from . import writers
-from .options import likely_risky, may_become_option, parse
+from . import builders, packages, writers
+from .options import likely_risky, may_become_option
 from .programs import RISKY
 from .scripts import awk_only_prints, sed_only_prints
 from .tables import names
@@ -189,22 +190,6 @@ def _awk(use: Use) -> str:
     return next((risk(word, use.name) for word in late if word[:1] == "-" and word != "-"), "")
 
 
-_MAKE = parse(
-    "-f -C -I -e -E -o -W --file --makefile --directory --include-dir --eval --old-file"
-    " --environment-overrides --assume-old --what-if --new-file --assume-new | jl"
-)
-
-
-def _make(use: Use) -> str:
-    """A rule that names a target does not cover another one."""
-    for word in use.further:
-        if _MAKE.risky(word) or ("=" in word and not word.startswith("--")):
-            return risk(word, use.name)
-        if use.start > 1 and not word.startswith("-") and not word.isdigit():
-            return f"the rule does not say the target {word}"
-    return ""
-
-
 def _date(use: Use) -> str:
     words = iter(use.further)
     for word in words:
@@ -252,17 +237,6 @@ def _unzip(use: Use) -> str:
     return next((risk(word, use.name) for word in late), "")
 
 
-def _scripts_of_a_project(use: Use) -> str:
-    """What comes after `--` goes to a program that is not known."""
-    options = RISKY[use.name]
-    passed_on = False
-    for word in use.further:
-        if options.risky(word) or (passed_on and likely_risky(word)):
-            return risk(word, use.name)
-        passed_on = passed_on or word == "--"
-    return ""
-
-
 _OPENSSL = re.compile(
     r"-(?:in|noout|text|subject|issuer|dates|startdate|enddate|fingerprint|sha1|sha256|sha512|md5"
     r"|connect|servername|inform|pubkey|serial|email|purpose|checkend|showcerts|brief|CAfile|hash"
@@ -277,6 +251,39 @@ def _openssl(use: Use) -> str:
     return ""
 
 
+_GPG = re.compile(
+    r"-[kKv]+|--(?:list-(?:keys|secret-keys|public-keys|signatures|sigs|packets)|fingerprint|verify"
+    r"|verbose|version|with-colons|with-fingerprint|keyid-format(?:=\w+)?|check-sigs|no-tty|batch)"
+)
+
+
+def _gpg(use: Use) -> str:
+    """Lists keys and checks signatures."""
+    odd = (word for word in use.further if word.startswith("-") and not _GPG.fullmatch(word))
+    return next((risk(word, use.name) for word in odd), "")
+
+
+def _pandoc(use: Use) -> str:
+    """A Lua script can be a filter, a reader or a writer."""
+    for word in use.further:
+        if RISKY["pandoc"].not_covered(word) or ".lua" in word.lower():
+            return risk(word, use.name)
+    return "pandoc runs a script" if use.words[1:2] in {("lua",), ("server",)} else ""
+
+
+def _pytest(use: Use) -> str:
+    """As the table says, but a plugin may be left out."""
+    before = ""
+    for word in use.further:
+        left_out = word.startswith("-pno:") or (before == "-p" and word.startswith("no:"))
+        if before == "-p" and not left_out:
+            return risk("-p", use.name)
+        if not left_out and word != "-p" and RISKY["pytest"].not_covered(word):
+            return risk(word, use.name)
+        before = word
+    return risk("-p", use.name) if before == "-p" else ""
+
+
 CHECKS: dict[str, Callable[[Use], str]] = {
     "curl": _curl,
     "wget": _wget,
@@ -284,12 +291,15 @@ CHECKS: dict[str, Callable[[Use], str]] = {
     **dict.fromkeys(("find", "gfind"), _find),
     **dict.fromkeys(("sed", "gsed"), _sed),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
-    **dict.fromkeys(("make", "gmake", "bmake"), _make),
     **dict.fromkeys(("date", "gdate"), _date),
     **dict.fromkeys(("uniq", "xxd", "json.tool"), _one_file),
     "hostname": _hostname,
     **dict.fromkeys(("printf", "test", "["), _evaluates),
-    **dict.fromkeys(("npm", "pnpm", "yarn", "cargo", "deno", "bun"), _scripts_of_a_project),
+    **builders.CHECKS,
+    **packages.CHECKS,
+    **dict.fromkeys(("gpg", "gpg2"), _gpg),
+    **dict.fromkeys(("pytest", "py.test"), _pytest),
+    "pandoc": _pandoc,
     **dict.fromkeys(writers.WRITERS, writers.objection),
     "unzip": _unzip,
     "openssl": _openssl,
@@ -301,14 +311,44 @@ _DOING = names(
 )
 
 
+_FIND_DOES = names("-delete -exec -execdir -ok -okdir -fls -fprint -fprint0 -fprintf -files0-from")
+
+
+def _find_patterns(use: Use) -> tuple[int, ...]:
+    """No file can be called `-delete` and match `*.py`."""
+    return tuple(
+        at
+        for at in use.globs
+        if use.words[at][0] not in "*?["
+        or any(fnmatch.fnmatchcase(word, use.words[at]) for word in _FIND_DOES)
+    )
+
+
+def _awk_patterns(use: Use) -> tuple[int, ...]:
+    """After its program awk takes no options; what is no pattern of files is another matter."""
+    program = next((at for at, word in enumerate(use.words) if at and _awk_program(use, at)), 0)
+    return tuple(at for at in use.globs if at <= program or use.words[at].startswith("$"))
+
+
+def _awk_program(use: Use, at: int) -> bool:
+    return use.words[at][:1] != "-" and use.words[at - 1] not in {"-F", "-v"}
+
+
+_KNOWS_PATTERNS: dict[str, Callable[[Use], tuple[int, ...]]] = {
+    **dict.fromkeys(("find", "gfind"), _find_patterns),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk_patterns),
+}
+
+
 def objection(use: Use) -> str:
     """Why a program is not covered with these further arguments; empty when it is."""
     check, options = CHECKS.get(use.name), RISKY.get(use.name)
-    if word := may_become_option(use.words, use.globs, use.start):
+    globs = use.globs if use.name not in _KNOWS_PATTERNS else _KNOWS_PATTERNS[use.name](use)
+    if word := may_become_option(use.words, globs, use.start):
         return f"a file could make {word} an option of {use.name}; write ./{word}"
     if check is not None:
         return check(use)
-    risky = options.risky if options is not None else likely_risky
+    risky = options.not_covered if options is not None else likely_risky
     for word in use.further:
         if risky(word):
             return risk(word, use.name)

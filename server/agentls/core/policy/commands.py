@@ -16,6 +16,8 @@ class SimpleCommand(msgspec.Struct, frozen=True):
     globs: tuple[int, ...] = ()
     # The harmless wrapper in front of it as written, such as ("timeout", "10").
     under: tuple[str, ...] = ()
+    # Its words as they are written, where the input takes the place of some.
+    written: tuple[str, ...] = ()
 
 
 class Redirect(msgspec.Struct, frozen=True):
@@ -26,9 +28,15 @@ class Redirect(msgspec.Struct, frozen=True):
 
 
 class ShellReading(msgspec.Struct, frozen=True):
-    """A line, read. `harmless` is what needs no rule (cd, true, exit) but may be denied by one."""
+    """A line, read.
+
+    `harmless` is what needs no rule (cd, true, exit, what a command runs that has a rule of its
+    own) but may be denied by one. `opaque` says which text is run that was not looked into: rules
+    that deny or ask cannot be excluded then.
+    """
 
     commands: tuple[SimpleCommand, ...] = ()
     redirects: tuple[Redirect, ...] = ()
     doubts: tuple[str, ...] = ()
     harmless: tuple[SimpleCommand, ...] = ()
+    opaque: tuple[str, ...] = ()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import islice
 
 from . import checks, git
 from .commands import SimpleCommand
@@ -19,8 +18,7 @@ from .options import folded
 from .programs import HARMLESS_USES, READERS
 from .tables import names
 from .uses import Use
-from .wrappers import EVALUATORS
-from .writers import is_near
+from .writers import WRITERS, is_near
 
 _OTHER = "the rule is for another command"
 _LONGEST_PREFIX = 3
@@ -34,11 +32,6 @@ _EXECUTES = names(
 )
 _FROM_INPUT = frozenset({"-", "-s", "-i"})
 _DEEPEST = 8
-_RUNNERS = LAUNCHERS | WHOLE
-_RUN_BY_OPTION = frozenset({"find", "fd", "fdfind", "rg", "tar", "git"})
-_MOST_PLACES = 64
-_RUNS = re.compile(r"--?(?:exec|ok|to-|pre|use-|[xXI])|-c")
-
 
 _ARGUMENT_FILES = frozenset(
     {"pytest", "py.test", "mypy", "dmypy", "ruff", "gcc", "g++", "cc", "clang", "javac", "rustc"}
@@ -54,15 +47,21 @@ def covers(rule_words: Sequence[str], command: SimpleCommand) -> bool:
 def objection(rule_words: Sequence[str], command: SimpleCommand) -> str:
     """Why a rule that allows these words does not allow this command; empty when it does."""
     rule = tuple(rule_words)
-    if not rule or not command.words or not all(rule):
+    if not rule or not rule[0] or not command.words:
         return _OTHER
-    why = _objection(rule, command.words, command.globs)
+    why = _to_words(rule, command)
     under = command.under
     if why and under and rule[0] == under[0]:
         for length in {1, len(under)}:
             if rule[:length] == under[:length] and len(rule) > length:
-                why = why and _objection(rule[length:], command.words, command.globs)
+                why = why and _to_words(rule[length:], command)
     return why
+
+
+def _to_words(rule: tuple[str, ...], command: SimpleCommand) -> str:
+    if command.written and any(index < len(rule) for index in command.globs):
+        return _OTHER  # a rule cannot name what is only known when it runs
+    return _objection(rule, command.words, command.globs)
 
 
 def _objection(
@@ -96,7 +95,7 @@ def _arguments(
         for word in words[start:]:
             if word.startswith("@"):
                 return f"{word} may hold any further arguments"
-    if why := _unsaid_value(name, words, start):
+    if why := _unsaid_value(name, words, start) or _unknown_words(name, words, globs, start):
         return why
     if name == "git":
         if glob := next((words[i] for i in globs if i >= start and words[i][0] in "*?[-"), ""):
@@ -109,6 +108,22 @@ def _arguments(
             return f"the rule does not say `{' '.join(words[: at + 1])}`"
         start = at + 1
     return checks.objection(Use(name, words, globs, start))
+
+
+def _unknown_words(name: str, words: tuple[str, ...], globs: tuple[int, ...], start: int) -> str:
+    """Values that are not known, and braces that may stand for anything but files."""
+    for index in globs:
+        word = words[index]
+        if index >= start and word.startswith("$"):
+            return f"what {word} is is only known when {name} runs"
+        before, brace, _ = word.partition("{")
+        if index >= start and brace and name not in WRITERS and not _NAMES_FILES.search(before):
+            return f"{word} stands for several words of {name}"
+    return ""
+
+
+_NAMES_FILES = re.compile(r"\w/|\*")
+"""What comes before braces that can only stand for files: a folder, or a pattern."""
 
 
 def _unsaid_value(name: str, words: tuple[str, ...], start: int) -> str:
@@ -141,6 +156,10 @@ def _beyond(name: str, rule: tuple[str, ...], words: tuple[str, ...]) -> int | N
 
 
 def _skip_between(name: str, words: tuple[str, ...], at: int) -> int:
+    if name == "git":
+        while (after := git.skip_global(words, at)) != at:
+            at = after
+        return at
     between = BETWEEN.get("python" if name.startswith("python") else name)
     while between is not None and at < len(words) and between.fullmatch(words[at]):
         at += 1
@@ -192,70 +211,3 @@ def _interpreter(
     if rule == words and len(words) > 2 and not globs and _FROM_INPUT.isdisjoint(words):
         return ""
     return f"{name} can run anything, and the rule does not say what"
-
-
-# --- for rules that deny or ask
-
-
-def touches(rule_words: Sequence[str], command: SimpleCommand) -> bool:
-    """Whether a command may be what a rule that denies or asks is about."""
-    rule = tuple(rule_words)
-    words = command.under + command.words
-    if not rule or not words:
-        return False
-    first = _plain_name(rule[0])
-    places = (0, *range(_inner(words), len(words)))
-    found = (at for at in places if _plain_name(words[at]) == first)
-    return any(_goes_on(rule[1:], words[at + 1 :]) for at in islice(found, _MOST_PLACES))
-
-
-def _inner(words: tuple[str, ...]) -> int:
-    """From where on another program may be named."""
-    name = _plain_name(words[0])
-    if name in _RUN_BY_OPTION:
-        options = (at for at, word in enumerate(words) if _RUNS.match(word))
-        return next(options, len(words))
-    assigned = next((at for at, word in enumerate(words) if "=" not in word), len(words))
-    leading = (name, *words[1:_LONGEST_PREFIX])
-    if any(leading[:length] in _RUNNERS for length in range(1, _LONGEST_PREFIX + 1)):
-        return 1
-    runs = name in EVALUATORS or INTERPRETERS.fullmatch(name) is not None
-    return 1 if runs else assigned or len(words)
-
-
-def _plain_name(word: str) -> str:
-    return word.rpartition("/")[2].casefold().removesuffix(".exe")
-
-
-def _goes_on(rule: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """Whether a rule goes on like this: its options anywhere, its other words in order, with
-    nothing but options and their values between them."""
-    letters = {letter for word in words if _is_cluster(word) for letter in word[1:]}
-    at, after_option = 0, False
-    for expected in rule:
-        if expected.startswith("-"):
-            if not _has_option(expected, words, letters):
-                return False
-            continue
-        while at < len(words) and _plain_name(words[at]) != _plain_name(expected):
-            if not after_option and not words[at].startswith("-"):
-                return False
-            after_option = words[at].startswith("-")
-            at += 1
-        if at == len(words):
-            return False
-        at, after_option = at + 1, False
-    return True
-
-
-def _has_option(expected: str, words: tuple[str, ...], letters: set[str]) -> bool:
-    if _is_cluster(expected) and letters.issuperset(expected[1:]):
-        return True
-    given = {word.partition("=")[0] for word in words if word.startswith("-")}
-    return expected.partition("=")[0] in given or any(
-        len(word) > 3 and expected.startswith(word) for word in given
-    )
-
-
-def _is_cluster(word: str) -> bool:
-    return word[:1] == "-" and word[1:2] not in {"", "-"}

@@ -40,6 +40,11 @@ def decide(
         return _asked(caution)
     if case.unclear and any(rule.command or rule.path or rule.host for rule in tightening):
         return _asked(f"{case.unclear}, so the rules that deny or ask cannot be excluded")
+    if case.opaque and any(rule.command for rule in tightening):
+        named_ones = [rule for rule in allowing if rule.command]
+        ruling = _command(case, named_ones, Mode.ASK)
+        unseen = f"{case.opaque[0]}, so the rules that deny or ask cannot be excluded"
+        return ruling if ruling.verdict is Verdict.ALLOW else _asked(unseen)
     if mode is Mode.TRUST:
         return _allowed("everything is trusted in this session")
     return (_command if case.is_command else _parts)(case, allowing, mode)
@@ -127,7 +132,7 @@ def _covers(rule: Rule, command: SimpleCommand) -> bool:
 
 
 def _not_covered(command: SimpleCommand, rules: Sequence[Rule]) -> str:
-    line = shown(" ".join(command.words))
+    line = shown(" ".join(command.written or command.words))
     for rule in rules:
         ours = words(rule.command or "")
         if ours and command.words[: len(ours)] == ours:

@@ -6,16 +6,18 @@ Whatever goes wrong on the way to a decision, the answer is never "allow".
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from msgspec import Struct
 
 from ..errors import AgentlsError, BadRequest
+from ..model import ToolCallId
+from ..printable import one_line
 from ..transcript import ToolCall
 from .rules import Mode, Rule, Scope
-from .subjects import subject_of
 from .verdicts import PathUse, Ruling, Subject, Verdict
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ log = logging.getLogger(__name__)
 
 Resolve = Callable[[str, str], str]
 """A path and the folder it is relative to; the real place, at this moment."""
+_MOST_ASKED = 32
 
 
 class RuleBook(Protocol):
@@ -70,29 +73,55 @@ class SessionPolicy:
         self._resolve = resolve
         self._protected = protected
         self._own: list[Rule] = []
+        self._asked: dict[ToolCallId, _Asked] = {}
+        """The calls that were asked about lately."""
 
     @classmethod
     def without_rules(cls, agent: str, root: str) -> SessionPolicy:
         """A policy that remembers nothing: the person is asked about everything."""
         return cls(agent, root, book=_NoRules(), resolve=_unresolvable)
 
-    def judge(self, call: ToolCall) -> Judgement:
-        return self.judge_subject(subject_of(call, self._agent, self._root))
+    def judge(self, call: ToolCall, before: ToolCall | None = None) -> Judgement:
+        """What the policy says about a call that the agent asks about.
+
+        `before` is a copy of the call without the ask: an ask may say less than what came before,
+        and what it leaves out is judged too.
+        """
+        if before is not None and (last := self._asked.get(call.call)) is not None:
+            # What an earlier ask said instead was judged then.
+            before = last.before if before.input is last.input else before
+        if before is not None and call.input is not None:
+            self._asked.pop(call.call, None)
+            self._asked[call.call] = _Asked(input=call.input, before=before)
+            if len(self._asked) > _MOST_ASKED:
+                del self._asked[next(iter(self._asked))]
+        try:
+            from .subjects import subject_of  # noqa: PLC0415 - as in _ruling
+
+            subject = subject_of(call, self._agent, self._root, before)
+        except Exception as error:
+            ruling = _failed(error, call.title)
+            unread = Subject(agent=self._agent, kind=call.kind, also="what could not be read")
+            return Judgement(ruling=ruling, subject=unread, shown=call.title)
+        return self.judge_subject(subject)
 
     def judge_subject(self, subject: Subject) -> Judgement:
         shown = _shown(subject)
         try:
             resolved = self._resolved(subject)
-            ruling = self._with_doubts(resolved, self._decide(resolved))
-            offered = () if ruling.verdict is Verdict.DENY else self._suggestions(resolved)
-        except AgentlsError as error:
-            ruling = Ruling(verdict=Verdict.ASK, why=str(error))
-            offered = ()
-        except Exception:
-            log.exception("the policy failed for %s", shown)
-            ruling = Ruling(verdict=Verdict.ASK, why="It could not be judged; see the log.")
+            ruling = self._ruling(resolved)
+            offered = self._suggestions(resolved) if ruling.verdict is Verdict.ASK else ()
+        except Exception as error:
+            ruling = _failed(error, shown)
             offered = ()
         return Judgement(ruling=ruling, subject=subject, shown=shown, suggestions=offered)
+
+    def ruling(self, subject: Subject) -> Ruling:
+        """The ruling of `judge_subject` alone."""
+        try:
+            return self._ruling(self._resolved(subject))
+        except Exception as error:
+            return _failed(error, _shown(subject))
 
     def remember(self, suggestion: Suggestion, scope: Scope) -> None:
         for rule in suggestion.rules:
@@ -102,41 +131,49 @@ class SessionPolicy:
             else:
                 self._book.add(named, scope)
 
-    def _decide(self, subject: Subject, *more: Rule) -> Ruling:
+    def _ruling(self, subject: Subject, *more: Rule) -> Ruling:
         # Here, because knowing the shell takes 12 ms to load, and a server starts without asks.
         from .decide import decide  # noqa: PLC0415
 
-        return decide(
+        root = self._resolve(self._root, "/")
+        ruling = decide(
             subject,
             [*self._own, *self._book.rules(), *more],
-            roots=(self._resolve(self._root, "/"),),
+            roots=(root,),
             protected=self._protected,
             mode=self.mode,
             resolve=self._resolve,
         )
-
-    def _with_doubts(self, subject: Subject, ruling: Ruling) -> Ruling:
-        """Rules are about commands, files and hosts: more than that needs a person."""
-        if ruling.verdict is not Verdict.ALLOW:
-            return ruling
-        if subject.also:
-            return Ruling(
-                verdict=Verdict.ASK, why=f"asked: it wants more than that: {subject.also}"
-            )
-        root = self._resolve(self._root, "/")
-        below = subject.cwd.removeprefix(root) if subject.cwd.startswith(root) else ""
-        if subject.command is not None and "/." in below:
-            return Ruling(verdict=Verdict.ASK, why="asked: it runs in a hidden folder")
+        if ruling.verdict is Verdict.ALLOW and (doubt := self._doubt(subject, ruling, root)):
+            return Ruling(verdict=Verdict.ASK, why=f"asked: {doubt}")
         return ruling
+
+    def _doubt(self, subject: Subject, ruling: Ruling, root: str) -> str:
+        """Rules are about commands, files and hosts: more than that needs a person."""
+        if subject.also:
+            return f"it wants more than that: {one_line(subject.also)}"
+        if subject.unproven and ruling.rule is None and self.mode is not Mode.TRUST:
+            return subject.unproven
+        if subject.command is None:
+            return ""
+        from .paths import inside  # noqa: PLC0415 - as in _ruling
+
+        if inside(subject.cwd, root) and "/." in subject.cwd[len(root) :]:
+            return "it runs in a hidden folder"
+        if ruling.rule is None or ruling.rule.command is None:
+            return ""  # all commands are allowed, whatever they write to
+        from .reached import reached  # noqa: PLC0415 - as in _ruling
+
+        return reached(subject, root, self._resolve, self._protected)
 
     def _suggestions(self, subject: Subject) -> tuple[Suggestion, ...]:
         """Only rules that would really have allowed it: nobody is asked again after "always"."""
-        from .suggest import suggestions  # noqa: PLC0415 - as in _decide
+        from .suggest import suggestions  # noqa: PLC0415 - as in _ruling
 
         return tuple(
             s
             for s in suggestions(subject, self._resolve(self._root, "/"))
-            if self._with_doubts(subject, self._decide(subject, *s.rules)).verdict is Verdict.ALLOW
+            if self._ruling(subject, *s.rules).verdict is Verdict.ALLOW
         )
 
     def _resolved(self, subject: Subject) -> Subject:
@@ -146,6 +183,13 @@ class SessionPolicy:
             cwd=folder,
             paths=tuple(PathUse(self._resolve(p.path, folder), p.write) for p in subject.paths),
         )
+
+
+class _Asked(Struct, frozen=True):
+    """What an ask said instead of what was said before."""
+
+    input: Any
+    before: ToolCall
 
 
 class _NoRules:
@@ -166,9 +210,16 @@ def _unresolvable(path: str, folder: str) -> str:
     raise BadRequest(f"Nothing is known about {path} in {folder}.")
 
 
+def _failed(error: Exception, shown: str) -> Ruling:
+    if isinstance(error, AgentlsError):
+        return Ruling(verdict=Verdict.ASK, why=f"asked: {one_line(str(error))}")
+    log.error("the policy failed for %s", shown, exc_info=error)
+    return Ruling(verdict=Verdict.ASK, why="asked: it could not be judged; see the log")
+
+
 def _shown(subject: Subject) -> str:
     if isinstance(subject.command, str):
         return subject.command
     if subject.command is not None:
-        return " ".join(subject.command)
+        return shlex.join(subject.command)
     return ", ".join(p.path for p in subject.paths) or subject.host or subject.tool

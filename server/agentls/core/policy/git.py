@@ -6,13 +6,14 @@ away is covered unless the rule itself names it; a rule `git` covers reading, an
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from .launchers import BETWEEN
 from .options import parse
 from .programs import HARMLESS_USES
 from .tables import names
-from .writers import is_near
+from .writers import is_near, is_plain_folder
 
 _EVERYWHERE = parse(
     "--output --output-directory --exec --exec-path --upload-pack --receive-pack --extcmd --tool"
@@ -23,8 +24,8 @@ _EVERYWHERE = parse(
 )
 _LETTERS = {
     "archive": parse("-o --remote"),
-    "branch": parse("-d -D -f -m -M -C"),
-    "checkout": parse("-f -B | b"),
+    "branch": parse("-d -D -f -m -M -C --move --copy"),
+    "checkout": parse("-f -B -p --patch --ours --theirs --pathspec-from-file | b"),
     "clean": parse("-f -X"),
     "clone": parse("-c -u -o | bj"),
     "difftool": parse("-x -t"),
@@ -40,6 +41,7 @@ _LETTERS = {
     "rebase": parse("-x -s | X"),
     "revert": parse("-s | mX"),
     "cherry-pick": parse("-s | mX"),
+    "reset": parse("--merge --keep"),
     "rm": parse("-f"),
     "switch": parse("-f -C | c"),
     "tag": parse("-d -f | mFu"),
@@ -82,15 +84,20 @@ _EXCHANGE_WITH_VALUE = names(
     "--depth --deepen -j --jobs --shallow-since --shallow-exclude -o --push-option --refmap"
     " --negotiation-tip -X --strategy-option --server-option -b --branch --origin --filter"
 )
+_USUAL_REMOTES = names("origin upstream fork github gitlab bitbucket")
+_HIDDEN_REPOSITORY = re.compile(r"(?:^|[/:])\.[^/]*/*$")
 _REMOTE = names("archive clone fetch ls-remote pull push remote submodule")
 
 
 def objection(words: tuple[str, ...], start: int) -> str:
     """Why the words from `start` on are not covered."""
     at = _subcommand(words)
-    for option in words[start:at]:
-        if not BETWEEN["git"].fullmatch(option):
-            return f"{option} makes git work elsewhere, or run something"
+    index = start
+    while index < at:
+        after = skip_global(words, index)
+        if after == index:
+            return f"{words[index]} makes git work elsewhere, or run something"
+        index = after
     if at >= len(words):
         return ""
     name, arguments = words[at], words[at + 1 :]
@@ -105,6 +112,26 @@ def objection(words: tuple[str, ...], start: int) -> str:
     if further and words[start - 1] in {"run", "foreach"}:
         return f"the rule does not say what git {name} is to run"
     return _arguments(name, further) or _places(name, arguments, further)
+
+
+def skip_global(words: tuple[str, ...], at: int) -> int:
+    """Behind an option before the subcommand that changes nothing, or names a whole path: whoever
+    reads the command sees to it that it is in the workspace."""
+    if at < len(words) and BETWEEN["git"].fullmatch(words[at]):
+        return at + 1
+    folder = words[at + 1] if words[at : at + 1] == ("-C",) and at + 1 < len(words) else ""
+    here = folder in {".", "./"} or (folder.startswith("/") and is_plain_folder(folder))
+    return at + 2 if here else at
+
+
+def folders(words: tuple[str, ...]) -> list[str]:
+    """The folders that git is told to go to before it does anything."""
+    found, at = "", 1
+    while at < _subcommand(words):
+        if words[at] == "-C" and at + 1 < len(words):
+            found = posixpath.join(found, words[at + 1])
+        at += 2 if words[at] in _GLOBAL_WITH_VALUE else 1
+    return [posixpath.normpath(found)] if found and posixpath.normpath(found) != "." else []
 
 
 def _arguments(name: str, further: tuple[str, ...]) -> str:
@@ -131,7 +158,15 @@ def _places(name: str, arguments: tuple[str, ...], further: tuple[str, ...]) -> 
     for index, word in enumerate(operands if name in _EXCHANGE else ()):
         if word in further and (_ADDRESS.match(word) or (index == 0 and ":" in word)):
             return f"{word} is none of the named remotes"
-    if name == "clone" and (far := [word for word in operands[1:] if not is_near(word)]):
+    remote = operands[0] if name == "push" and operands[:1] else "origin"
+    if remote in further and remote not in _USUAL_REMOTES:
+        return f"{remote} may be a folder, and the hooks in it would run"
+    if name == "clone" and operands[:1] and _HIDDEN_REPOSITORY.search(operands[0]):
+        return f"{operands[0]} makes a hidden folder"
+    if name == "checkout" and ("--" in further or any(word in further for word in (".", "./"))):
+        return "git checkout with paths throws away what was changed in them"
+    nearby = operands[1:] if name == "clone" else operands if name in {"mv", "init"} else []
+    if far := [word for word in nearby if word in further and not is_near(word)]:
         return f"{far[0]} is not plainly a folder below the current one"
     return ""
 
@@ -154,4 +189,4 @@ def _reads_config(further: tuple[str, ...]) -> bool:
         return False  # a pattern may become two words, and the second one is a value
     if rest[0] in _CONFIG_READS:
         return not any(word.startswith("-") for word in rest[1:])
-    return len(rest) == 1 and not rest[0].startswith("-")
+    return len(rest) == 1 and not rest[0].startswith("-") and "." in rest[0]

@@ -26,46 +26,52 @@ shuf: -o --output | in
 iconv: -o --output | ft
 base64: -o --output | wb
 base32: -o --output | w
-tree: -o -R | LPI
+tree: -o -R --output
 file: -C --compile | mfFPe
 nm objdump size strings readelf addr2line: --plugin @*
-rg: -z --pre --hostname-bin --search-zip | ABCEMTdefgjmrt
+rg: -z --pre --hostname-bin --search-zip = --files --files-with-matches --files-without-match
+  --file --regexp --replace | ABCEMTdefgjmrt
 fd fdfind: -x -X --exec --exec-batch | eEtdS
 ag ack: --pager --ackrc
 bat batcat: --pager --generate-config-file
-less more most: -o -O -k -K --log-file --lesskey-file --lesskey-src --lesskey-content +*
-man: -P -H -C -l -X -T -Z --pager --html --gxditview --config-file --local-file | sSeMmLErpR
-info: -o --output
+less more most: -o -O -k -K -p -P -t -T -D --log-file --lesskey-file --lesskey-src
+  --lesskey-content --pattern --prompt --tag --tag-file +* = --no-init --quit-if-one-screen
+man: -P -H -C -l -X -T -Z -r --prompt --pager --html --gxditview --config-file --local-file |
+  sSeMmLEpR
+info: -o --output --dribble --restore
 diff3 sdiff: -o --output --diff-program
 ss: -K -D --kill --diag
 lsof: -D
-tcpdump: -w -z -Z | ciFrsn
+tcpdump: -w -z -Z -W -C -G | ciFrs
 journalctl: -D --vacuum-size --vacuum-time --vacuum-files --rotate --flush --cursor-file --root
 yq: -i -s --inplace --split-exp --security-* --from-file
-xmllint: -o --output --shell
-pandoc: -o -F -L -d --output --filter --lua-filter --defaults --pdf-engine --extract-media --log
+pandoc: -o -F -L -d -H -A -B --output --filter --lua-filter --defaults --pdf-engine --extract-media
+  --log
 cloc: --config --out --report-file --extract-with --force-lang-def --read-lang-def
-  --write-lang-def --sum-reports
+  --write-lang-def --sum-reports --vcs --counted --ignored --found --categorized --sql --unpack
 fzf: --preview --bind --listen --history --execute --become
 zip: -T -TT -O --unzip-command --out --test
-gpg: -o --output --exec-path --photo-viewer --homedir --options --agent-program
-  --gpgconf-program
 shfmt: -w --write
-gofmt: -w -cpuprofile
-rustfmt: --config --config-path --backup
-clang-format: -i
-pytest py.test: -p -c -o --rootdir --config-file --override-ini --confcutdir --basetemp --pyargs
-  --pdbcls --import-mode --junitxml --junit-xml --log-file --report-log --html --cov-config
+rustfmt: --config --config-path --backup --print-config
+ctags etags: -f -o -L --options --extra-options
+bison yacc flex: -o -d -H -g -x -t --output --file-prefix --name-prefix --defines --header --graph
+pytest py.test: -p -c -o -d --rootdir --config-file --override-ini --confcutdir --basetemp --pyargs
+  --pdbcls --import-mode --tx --px --rsyncdir --rsync --testrunuid --junitxml --junit-xml
+  --log-file --report-log --html --cov-config
   --cov-report --debug --pastebin --trace --pdb --resultlog --json-report-file --plugins --ds
   --dc = --co --cov --cov-branch --cov-report=term --cov-report=term-missing --collect-only
-  --log-cli-level | kmnrW
+  --log-cli-level --runslow --run-slow --log-level --run --capture --no-cov --import-mode=importlib
+  --strict-config --fixtures --setup-show --setup-only --setup-plan --failed-first --ff --lf --nf
+  --sw --pdb-cls --show-capture | kmnrW
 ruff: -o --config --fix --fix-only --unsafe-fixes --add-noqa --output-file --cache-dir
 black: --config --code --required-version
 isort: --settings-path --settings-file --sp --config-root
 flake8 pycodestyle pydocstyle: --config --append-config --output-file --tee --enable-extensions
   --require-plugins
 pylint: --load-plugins --init-hook --rcfile --output --import-graph --ext-import-graph
-  --int-import-graph --generate-toml-config --pylint-home = --output-format -f
+  --int-import-graph --generate-toml-config --pylint-home -f --output-format =
+  --output-format=text --output-format=json --output-format=colorized --output-format=parseable
+  --output-format=json2
 mypy dmypy: --python-executable --config-file --install-types --cache-dir --junit-xml
   --any-exprs-report --cobertura-xml-report --html-report --linecount-report
   --linecoverage-report --lineprecision-report --txt-report --xml-report --xslt-html-report
@@ -75,7 +81,8 @@ pyright basedpyright: -p --project --pythonpath --createstub --venvpath --typesh
   --writebaseline
 eslint: -c -o -f --config --rulesdir --plugin --parser --resolve-plugins-relative-to --format
   --output-file --fix --init --cache-location --cache-file --inspect-config --mcp = --cache
-prettier: -w --write --plugin --plugin-search-dir --config = --config-precedence
+prettier: -w --write --plugin --plugin-search-dir --config --cache-location --parser =
+  --config-precedence --no-config --ignore-path --stdin-filepath --cache --log-level
 stylelint: -o --fix --custom-syntax --custom-formatter --formatter --config --config-basedir
   --output-file --plugins
 jest: -c --config --rootDir --globalSetup --globalTeardown --setupFiles --setupFilesAfterEnv
@@ -83,7 +90,8 @@ jest: -c --config --rootDir --globalSetup --globalTeardown --setupFiles --setupF
   --coverageDirectory --outputFile --cacheDirectory --watchPlugins --testSequencer
   --snapshotResolver --preset --projects --roots --filter --testResultsProcessor --prettierPath
   --dependencyExtractor --haste --globals --init --modulePaths --coverageProvider =
-  --runTestsByPath --run --coverage --test --watch
+  --runTestsByPath --run --coverage --test --watch --runInBand --forceExit --testPathPattern
+  --testPathPatterns --testNamePattern --collectCoverageFrom --findRelatedTests --logHeapUsage
 vitest: -c -r --config --root --globalSetup --reporter --outputFile --environment --coverage.*
   --api --browser --pool --execArgv --runner --sequence.* --poolOptions.* --diff
   --attachmentsDir --mergeReports --ui = --run --coverage --reporter=verbose --reporter=dot
@@ -93,55 +101,61 @@ mocha: -r -R -u -n -O --require --import --reporter --ui --config --package --fi
 npm pnpm yarn: -C -c -g --prefix --dir --cwd --script-shell --shell --node-options --userconfig
   --globalconfig --registry --init-module --global --editor --viewer --browser --git --cache
   --call --location --modules-folder --use-yarnrc --node-arg --globalDir --store-dir
-  --onload-script --package = --no-fund --color
+  --onload-script --package --logs-dir --config --script* = --no-fund --color
 cargo: -Z -C --config --manifest-path --target-dir --out-dir --artifact-dir --fix --root --path
-  --git --index --registry --lockfile-path --force +* = --target
+  --git --index --registry --lockfile-path --force +* = --target --lib --no-run --run-ignored
+  --test-threads --message-format --exclude
 pip pip3: -t -i -f --target --prefix --root --index-url --extra-index-url --trusted-host
   --find-links --log --report --global-option --config-settings --python --proxy --cert --src
   --cache-dir --break-system-packages --install-option --build-option
-  --keyring-provider = --pre | rce
-uv poetry pdm pipenv: -C -P --directory --project --config-file --config-settings --index-url
+  --local-log --keyring-provider = --pre --no-deps --requirement --constraint --editable
+  --require-hashes --force-reinstall --dry-run | rce
+uv poetry pdm pipenv: -C -P -p --directory --project --config-file --config-settings --index-url
   --extra-index-url --default-index --target --prefix --env-file --python --with --with-editable
-  --with-requirements --find-links --output-file --cache-dir -o
+  --with-requirements --find-links --output-file --cache-dir -o = --all-extras --no-root --extra
+  --only-dev --no-install-project
 docker podman nerdctl: -v -H -o --volume --mount --privileged --device --pid --network --net
   --env-file --entrypoint --cap-add --security-opt --userns --config --context --host --output
   --secret --ssh --iidfile --metadata-file --cidfile --allow --build-context --file
-  --project-directory --volumes-from --ipc --uts --cgroup-parent --gpus --plugin
+  --project-directory --volumes-from --ipc --uts --cgroup-parent --gpus --plugin = --target
+  --force-recreate --remove-orphans --force-rm
 kubectl oc: -s --kubeconfig --as --as-group --as-uid --token --server --context --cluster --user
   --cache-dir --certificate-authority --profile --profile-output --insecure-skip-tls-verify
-  --output-directory --kustomize --edit --replace --force
+  --output-directory --kustomize --edit --replace --force = --output --all-namespaces --show-labels
+  --since-time --log-flush-frequency
 helm: --kubeconfig --kube-* --post-renderer --post-renderer-args --output-dir --plugin
   --registry-config --repository-cache --repository-config
 gh glab: -X -f -F --method --field --raw-field --input --body-file --web --editor
-  --template-file --hostname --config-dir -w --ssh
-cmake: -P -E -C -D -T --toolchain --graphviz --trace-redirect --profiling-output --debugger
-  --install --prefix --install-prefix
+  --template-file --hostname --config-dir -w --ssh = --log --log-failed --template
 ctest: -S -D -O --script --dashboard --build-and-test --output-log --output-junit
-  --build-makeprogram --test-command --extra-submit --overwrite
-ninja: -C -f
-just: -f -d -c -e --justfile --working-directory --shell --shell-arg --shell-command --set
-  --command --edit --choose --chooser --dotenv-path --dotenv-filename --init --fmt --tempdir
-rake: -e -E -f -r -R -p -I --execute --execute-print --execute-continue --rakefile --require
-  --rakelib --libdir --system
-gradle gradlew: -I -b -c -p -g -D -P -M --init-script --build-file --settings-file --project-dir
-  --gradle-user-home --include-build --project-cache-dir --system-prop --project-prop
-mvn mvnw: -f -s -g -t -D -l -b --file --settings --global-settings --toolchains --define
-  --log-file --builder = -DskipTests -DskipTests=true
+  --build-makeprogram --test-command --extra-submit --overwrite = --output-on-failure
+  --test-dir --build-config --tests-regex --exclude-regex --rerun-failed --test-output-size-passed
 phpunit pest: -c -d --configuration --bootstrap --log-junit --log-events-text --log-teamcity
   --testdox-html --testdox-text --coverage-* --cache-directory --extension --printer
   --include-path --generate-configuration = --coverage-text
 rspec: -r -I -o -O --require --options --out --default-path --drb --init
-rubocop: -r -a -A -o -c --require --autocorrect --auto-correct --autocorrect-all
+rubocop: -r -a -A -o -c -x --require --autocorrect --auto-correct --autocorrect-all
   --auto-correct-all --fix-layout --out --config --plugin --auto-gen-config --server
-rustc: -o -C -Z -L --out-dir --emit --codegen --sysroot --extern @*
-javac: -d -s -h -J* -processor* --processor* @*
+rustc: -o -C -Z -L --print --out-dir --emit --codegen --sysroot --extern @*
+javac: -d -s -h -J* -processor* --processor* @* -cp* -classpath* --class-path* -p* --module*
+  -A* -Xplugin* -endorseddirs* -extdirs* -bootclasspath* --source-path* -sourcepath*
+bazel bazelisk: --run_under --bazelrc --output_base --output_user_root --override_repository
+  --override_module --action_env --repo_env --host_jvm_args --workspace_status_command
+  --build_event*
+  --experimental* --profile --shell_executable --symlink_prefix --define = --test_output
+  --test_filter --config
 coverage: -d -o --rcfile --directory --data-file --debug
 bandit: -o -c --output --configfile --ini
-tox: -c -x --conf --workdir --root --result-json --override --hashseed
+tox: -c -x --conf --workdir --root --result-json --override --hashseed --runner = --recreate
+  --run-parallel --skip-pkg-install
 nox: -f --noxfile --envdir
+hg: -R --repository --cwd --config --tool --editor
+jj: -R --repository --config --config-file --config-toml --tool --editor
+svn: --config-dir --config-option --diff-cmd --diff3-cmd --editor-cmd
 systemctl: -H -M --host --machine --root --image --force
 brew: --HEAD --debug --git --interactive
-deno: -A -c -r -o --allow-* --config --import-map --preload --import --require --unstable*
+deno: -A -c -r -o -R -W -N -E -S -I --allow-* --config --import-map --preload --import --require
+  --unstable*
   --cert --v8-flags --output --coverage --junit-path --lock --env-file --location --inspect*
   --reload
 bun: -e -p -r -c --eval --print --preload --require --import --config --cwd --env-file --define
@@ -151,19 +165,18 @@ gem bundle bundler: -i -n --gemfile --config-file --path --install-dir --bindir 
 """
 # The same for options with one dash and a long name.
 _RISKY_ONE_DASH = """
-go: -exec -toolexec -o -overlay -modfile -C -pkgdir -vettool -ldflags -gcflags -asmflags
+go: -test.* --test.* -exec -toolexec -o -overlay -modfile -C -pkgdir -vettool -ldflags -gcflags
+  -asmflags
   -gccgoflags -coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace
-  -outputdir -c -w -u -fuzzcachedir -gocoverdir -workfile -modcacherw = -cover -count -race -run
-  -v -short
+  -outputdir -c -w -u -fuzzcachedir -gocoverdir -workfile -modcacherw -args = -cover -count -race
+  -run -v -short -a -p -n -m -t -e -l -d -s -f -r -bench -benchmem -tags -timeout -json -mod -g -i
 terraform tofu: -out -chdir -plugin-dir -backend-config -state-out -backup -generate-config-out
   -from-module -auto-approve -config -replace -destroy
 tsc: -p -b --project --build --outDir --outFile --out --declarationDir --tsBuildInfoFile
   --generateTrace --generateCpuProfile --init --rootDir --plugins --typeRoots @*
-gcc g++ cc c++ clang clang++ gfortran: -o* -wrapper -B* -specs* -fplugin* -Wl,* -Wa,* -Wp,* -X*
-  -T -dumpbase -dumpdir -MF -MD -MMD -MJ -save-temps* -fdump* -aux-info @* -load -iplugindir*
-  -fuse-ld* --ld-path* -fpass-plugin* -dynamiclib --config* -serialize-diagnostics*
-  -ftime-trace* -fprofile* --sysroot* -isysroot* -L* = -c -E -S -g -O -O1 -O2 -O3 -Wall -Wextra
-  -pedantic -D -I -l -MM -M
+gofmt goimports: -w -cpuprofile
+clang-format: -i
+xmllint: -o -output -shell -c14n-out
 """
 
 RISKY = {name: parse(text) for name, text in entries(_RISKY)} | {

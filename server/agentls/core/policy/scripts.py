@@ -20,7 +20,7 @@ def _sed_command() -> re.Pattern[str]:
     """One command with its addresses; the quantifiers are possessive, so it takes linear time."""
 
     def regex(end: str) -> str:
-        bracket = rf"\[\^?+\]?+(?:\[:[a-z]+:\]|[^\]{end}\n\\\[])*+\]"
+        bracket = rf"\[\^?+\]?+(?:\[:[a-z]+:\]|\\[tnswd.]|[^\]{end}\n\\\[])*+\]"
         return rf"(?:\\[^\n]|[^\\\n\[{end}]|{bracket})*+"
 
     def text(end: str) -> str:
@@ -76,7 +76,9 @@ _AWK = re.compile(
       | (?P<slash>/)""",
     re.VERBOSE | re.ASCII,
 )
-_AWK_REGEX = re.compile(r"/(?:\\[^\n]|[^\\\n/\[]|\[\^?+\]?+(?:\[:[a-z]+:\]|[^\]/\n\\\[])*+\])++/")
+_AWK_REGEX = re.compile(
+    r"/(?:\\[^\n]|[^\\\n/\[]|\[\^?+\]?+(?:\[:[a-z]+:\]|\\[tnswd.]|[^\]/\n\\\[])*+\])++/"
+)
 _AWK_REFUSED = names(
     "system getline close fflush func function namespace PROCINFO SYMTAB FUNCTAB asort asorti"
     " include load eval"

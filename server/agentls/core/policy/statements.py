@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .tables import names
+from .variables import Loop, filled_in, has_variable
 from .words import Operator, Unreadable, Word, tokens
 
 MOST_STATEMENTS = 200
@@ -26,16 +28,25 @@ class Statement(NamedTuple):
     words: list[Word]
     assignments: list[Word]
     opened: list[Opened]
+    # It may run more than once, or read into the variable of its loop.
+    looped: bool = False
+    reads: bool = False
+    # What comes after it.
+    then: str = ""
 
 
 _OPENING = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{"})
 _CLOSING = frozenset({"fi", "done", "}"})
-_REFUSED = frozenset({"case", "esac", "select", "function", "[[", "]]", "coproc", "in", "foreach"})
+_REFUSED = frozenset({"case", "esac", "select", "function", "]]", "coproc", "in", "foreach"})
 _SEPARATORS = frozenset({";", "&", "&&", "||", "|", "|&"})
 _JOINING = frozenset({"&&", "||", "|", "|&"})
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=", re.ASCII)
 # Others are special to some shell: `for path in …` sets PATH in zsh.
-_LOOP_NAME = re.compile(r"[a-z]|file|dir|name|item|line|num|idx|index|test|word")
+_LOOP_NAMES = names(
+    "a b c d e f g h i j k l m n o p q r s t u v w x y z file dir name item line num idx index test"
+    " word pkg mod src branch commit arg svc service url ext ver version pattern repo entry fn row"
+)
+_SPLIT_AT = re.compile(r"IFS=(?:[,:;|=/ ]|\Z)")
 
 _START, _WORDS, _SEALED, _CLOSED = range(4)
 
@@ -46,6 +57,8 @@ class _Finder:
         self.state = _START
         self.joining = False
         self.found: list[Statement] = []
+        self.loops: list[Loop] = []
+        self.branches = False
         self._fresh()
 
     def _fresh(self) -> None:
@@ -55,6 +68,7 @@ class _Finder:
         self.after_group = False
 
     def run(self) -> list[Statement]:
+        """Everything up to the end."""
         stream = tokens(self.line)
         for token in stream:
             if isinstance(token, Word):
@@ -89,41 +103,92 @@ class _Finder:
         self.joining = False
         self.words.append(word)
         self.state = _WORDS
+        if word.bare and word.text == "[[":
+            self._test(stream)
+
+    def _test(self, stream: Iterator[Word | Operator]) -> None:
+        """Up to `]]` there are only words: a shell that does not know it would run the rest."""
+        for token in stream:
+            if not isinstance(token, Word) or has_variable(token):
+                break
+            self.words.append(token)
+            if token.bare and token.text == "]]":
+                self.state = _CLOSED
+                return
+        raise Unreadable("it uses `[[` in a way that is not looked into")
 
     def _keyword(self, word: Word, stream: Iterator[Word | Operator]) -> bool:
         if word.text in _OPENING:
             self.joining = True
+            if word.text in {"while", "until"}:
+                self.loops.append(Loop({}, started=False))
+            elif word.text == "do":
+                self._start_loop()
         elif word.text in _CLOSING:
             self._close()
+            if word.text == "done":
+                self._start_loop()
+                self.loops.pop()
         elif word.text == "for":
             self._for(stream)
         elif word.text in _REFUSED:
             raise Unreadable(f"it uses `{word.text}`, which is not looked into")
         else:
             return False
+        self.branches = True
         return True
+
+    def _start_loop(self) -> None:
+        if not self.loops:
+            raise Unreadable("it has a loop that is not written as usual")
+        self.loops[-1] = self.loops[-1]._replace(started=True)
 
     def _for(self, stream: Iterator[Word | Operator]) -> None:
         name, keyword = next(stream, None), next(stream, None)
-        if not isinstance(name, Word) or not name.bare or not _LOOP_NAME.fullmatch(name.text):
+        if not isinstance(name, Word) or not name.bare or not self._is_free(name.text):
             raise Unreadable("it has a loop that sets a variable which may matter to programs")
         if not isinstance(keyword, Word) or not (keyword.bare and keyword.text == "in"):
             raise Unreadable("it has a loop over values that are not written out")
+        values: list[Word] = []
         for token in stream:
-            if isinstance(token, Operator):
-                if token.text not in {";", "\n"}:
+            if isinstance(token, Word):
+                if token.fixed or has_variable(token):
                     break
-                self.joining = True
-                return
+                values.append(token)
+                continue
+            if token.text not in {";", "\n"}:
+                break
+            self.joining = True
+            self.loops.append(Loop({name.text: values}, started=False))
+            return
         raise Unreadable("it has a loop that is not written as usual")
+
+    def _is_free(self, name: str) -> bool:
+        """Whether a loop may set it: no other loop does, and no program looks at it."""
+        return name in _LOOP_NAMES and not any(name in loop.values for loop in self.loops)
+
+    def _reads(self) -> bool:
+        """`while read -r line`: what it reads is only known when it runs."""
+        if not self.loops or self.loops[-1].started:
+            return False
+        first, *rest = self.words
+        named = [word.text for word in rest if word.text != "-r"]
+        split = all(_SPLIT_AT.fullmatch(word.text) for word in self.assignments)
+        plain = all(word.bare for word in (first, *rest)) and split and bool(named)
+        if first.text != "read" or not plain or not all(map(self._is_free, named)):
+            return False
+        self.loops[-1].values.update(dict.fromkeys(named))
+        return True
 
     def _separator(self, operator: str) -> None:
         if self.state == _START and not self.words and not self.opened:
             raise Unreadable(f"it has nothing to run before `{operator}`")
-        self._finish()
+        self.branches = self.branches or operator in {"||", "&"}
+        self._finish(operator)
         self.joining = operator in _JOINING
 
     def _parenthesis(self, which: str) -> None:
+        self.branches = True
         if which == ")":
             self._finish()
             self._close()
@@ -139,7 +204,9 @@ class _Finder:
         if operator.endswith("(") or operator in {";;", ";&", ";;&"}:
             raise Unreadable(f"it uses `{operator}`, which is not looked into")
         target = next(stream, None)
-        if not isinstance(target, Word) or self.state == _SEALED:
+        if not isinstance(target, Word) or target.fixed or has_variable(target):
+            raise Unreadable("it redirects to something that is not plainly a file")
+        if self.state == _SEALED:
             raise Unreadable("it has a redirection that is not written as usual")
         self.opened.append(Opened(operator, target))
         if operator.startswith("&"):
@@ -151,17 +218,33 @@ class _Finder:
         self.after_group = True
         self.joining = False
 
-    def _finish(self) -> None:
+    def _finish(self, then: str = "") -> None:
         if self.words or self.assignments or self.opened:
             if not self.words and (self.assignments or not self.after_group):
                 raise Unreadable("it sets a variable or opens a file without running a command")
-            self.found.append(Statement(self.words, self.assignments, self.opened))
+            if any(map(has_variable, self.assignments)):
+                raise Unreadable("it sets a variable to a value that is computed when it runs")
+            reads = bool(self.words) and self._reads()
+            assignments = [] if reads else self.assignments
+            for words in filled_in(self.words, self.loops):
+                self.found.append(
+                    Statement(words, assignments, self.opened, bool(self.loops), reads, then)
+                )
             if len(self.found) > MOST_STATEMENTS:
                 raise Unreadable(f"it has more than {MOST_STATEMENTS} commands")
         self._fresh()
         self.state = _START
 
 
-def statements(line: str) -> list[Statement]:
-    """The statements of a line, nested ones too; raises `Unreadable`."""
-    return _Finder(line).run()
+class Line(NamedTuple):
+    """The statements of a line, nested ones too."""
+
+    statements: list[Statement]
+    # Each of them runs, unless one before it fails.
+    straight: bool
+
+
+def statements(line: str) -> Line:
+    """What a line consists of; raises `Unreadable`."""
+    finder = _Finder(line)
+    return Line(finder.run(), not finder.branches)

@@ -45,6 +45,8 @@ class Subject(Struct, frozen=True, kw_only=True):
     """The name of an MCP tool."""
     also: str = ""
     """What it wants beside all that, which no rule is about: a person must see it."""
+    unproven: str = ""
+    """Why it may do more than its kind says: only a rule or a mode allows it, not its kind."""
 
 
 class Ruling(Struct, frozen=True, kw_only=True):

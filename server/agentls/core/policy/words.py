@@ -1,7 +1,8 @@
 """Cuts a shell line into words and operators, for the plain part of the shell's language only.
 
 Invariant: a word that comes out is what bash, dash and zsh would all pass on, except that file
-patterns, a leading ~, $HOME, $PWD and $? stay as written. Everything else is `Unreadable`.
+patterns, a leading ~, $HOME, $PWD and $? stay as written, and that other variables are marked for
+whoever knows their values. Everything else is `Unreadable`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..printable import one_line
+from .fixed_text import fixed_text
 
 LONGEST_LINE = 64 * 1024
 MOST_TOKENS = 5000
@@ -26,6 +28,8 @@ class Word(NamedTuple):
     start: int
     bare: bool  # written without quotes, escapes, patterns and expansions
     glob: bool
+    # Where it has the text of a here-document, which the grammar is not to see.
+    fixed: tuple[int, int] | None = None
 
 
 class Operator(NamedTuple):
@@ -36,7 +40,7 @@ class Operator(NamedTuple):
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _BLANK = re.compile(r"(?:[ \t]+(?:\\\n[ \t]*)*)+")
 _BARE = re.compile(r"[A-Za-z0-9_./:@%+,^-][A-Za-z0-9_./:@%+,=^-]*(?=[ \t\n;|&<>()]|\Z)")
-_LONE = re.compile(r"(?:[\[\]{}!]|={1,2}|!=)(?=[ \t\n;|&<>()]|\Z)")
+_LONE = re.compile(r"(?:\[\[?|\]\]?|[{}!]|={1,2}|!=)(?=[ \t\n;|&<>()]|\Z)")
 _OPERATOR = re.compile(
     r"&>>|&>|&&|\|\||\|&|;;&|;;|;&|[0-9]?(?:<<<|<<-|<<|<>|<&|<\(|<|>\||>>|>&|>\(|>)|[;&|()\n]"
 )
@@ -50,6 +54,7 @@ _PART = re.compile(
             | \\[^\n]
             | \$\?(?![\[({:])
             | \$(?:HOME|PWD|\{HOME\}|\{PWD\})(?=["/\s])
+            | \$(?:[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})(?=["/\s.,;)'-])
             | \$(?=["\s|)/\\])
             | !(?=[\s"=]|:\s))*)"
       | \\(?P<escaped>[ !-/:-@\[-`{-~])
@@ -57,6 +62,7 @@ _PART = re.compile(
       | (?P<choice>\{[A-Za-z0-9_.*?/-]*(?:,[A-Za-z0-9_.*?/-]*)+\})
       | (?P<value>\$\?(?=[\s;|&)]|\Z)|\$(?:HOME|\{HOME\})(?=[/\s;|&)]|\Z)|\$(?=\s|\Z)
             |\$\(\([0-9]{1,4}(?:[ ]?[+*][ ]?[0-9]{1,4})?\)\)(?=[\s;|&)]|\Z))
+      | \$(?P<variable>[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})(?=[/\s;|&).,-]|\Z)
       | (?P<tilde>~)
       | (?P<mark>!(?=[\s;|&<>]|=|\Z)|\#)
       | (?P<foreign>[^\x00-\x7f]+)""",
@@ -64,13 +70,16 @@ _PART = re.compile(
 )
 # A Greek, Cyrillic, Armenian or Cherokee letter next to a Latin one.
 _FOREIGN = "\u0370-\u058f\u13a0-\u13ff\u1c80-\u1c8f\u1f00-\u1fff\ua640-\ua69f\uab70-\uabbf"
-_NAMES_FILES = re.compile(r"\w/|\*")
-"""What comes before braces that can only stand for files: a folder, or a pattern."""
 _MIXED = re.compile(rf"[A-Za-z][{_FOREIGN}]|[{_FOREIGN}][A-Za-z]")
-_UNESCAPE = re.compile(r'\\([\\"$`])')
+_IN_QUOTES = re.compile(
+    r'\\([\\"$`])|\$(?!\{?(?:HOME|PWD)\b)(?:\{(\w+)\}|([A-Za-z_]\w*))', re.ASCII
+)
+# Marks of a variable in the text of a word: a line with these characters is never read.
+QUOTED, SPLIT, END = "\x02", "\x04", "\x03"
 _TILDE_AFTER = re.compile(r"[A-Za-z0-9_./^@-]\Z")
+COMPUTED = "it uses a value that is computed when it runs"
 _WHY = {
-    "$": "it uses a value that is computed when it runs",
+    "$": COMPUTED,
     "`": "it runs a command to compute a value",
     "{": "it uses braces, which the shell expands to other words",
     "}": "it uses braces, which the shell expands to other words",
@@ -104,7 +113,8 @@ def _invisible(character: str) -> bool:
 
 def _looks_alike(character: str) -> bool:
     """Whether it may pass for ASCII: dashes, quotes, full-width forms."""
-    if unicodedata.category(character)[0] not in "LMN":
+    category = unicodedata.category(character)
+    if category[0] not in "LMN" and category != "So":
         return True
     return any(folded < "\x80" for folded in unicodedata.normalize("NFKC", character))
 
@@ -162,6 +172,8 @@ def _word(line: str, start: int) -> tuple[Word, int]:
     bare, glob, plain = True, False, True
     if line[start] == "=":
         raise _unreadable(line, start)
+    if line.startswith('"$(', start) and (fixed := _fixed_word(line, start)):
+        return fixed
     while position < end and line[position] not in " \t\n;|&<>()":
         found = _PART.match(line, position)
         if found is None:
@@ -171,15 +183,15 @@ def _word(line: str, start: int) -> tuple[Word, int]:
         if kind == "single" and piece.endswith("\\"):
             raise _unreadable(line, position + len(piece))
         if kind == "double":
-            piece = _UNESCAPE.sub(r"\1", piece)
+            piece = _IN_QUOTES.sub(_in_quotes, piece)
+        elif kind == "variable":
+            piece = f"{SPLIT}{piece.strip('{}')}{END}"
         elif kind == "tilde":
             _check_tilde(line, start, position)
         elif kind == "foreign" and any(map(_looks_alike, piece)):
             raise Unreadable(f"it has a character that looks like another one: {piece[:20]}")
-        elif kind == "choice" and not (plain and _NAMES_FILES.search("".join(pieces))):
-            raise _unreadable(
-                line, position
-            )  # it may make an option, or one word more, of anything
+        elif kind == "choice" and not plain:
+            raise _unreadable(line, position)
         elif kind in {"glob", "choice"}:
             glob = True
         bare = bare and kind == "plain"
@@ -189,6 +201,20 @@ def _word(line: str, start: int) -> tuple[Word, int]:
     text = "".join(pieces)
     check_word(text)
     return Word(text, start, bare, glob), position
+
+
+def _fixed_word(line: str, start: int) -> tuple[Word, int] | None:
+    fixed = fixed_text(line, start)
+    if fixed is None or line[fixed[1] : fixed[1] + 1] not in {"", *" \t\n;|&<>)"}:
+        return None
+    text, stop = fixed
+    check_word(text)
+    return Word(text, start, False, False, (start, stop)), stop
+
+
+def _in_quotes(found: re.Match[str]) -> str:
+    escaped, braced, name = found.groups()
+    return str(escaped or f"{QUOTED}{braced or name}{END}")
 
 
 def _check_tilde(line: str, start: int, position: int) -> None:

@@ -115,6 +115,20 @@ def shell_line(words: tuple[str, ...]) -> str | None:
     return None
 
 
+def some_shell_line(words: tuple[str, ...]) -> str | None:
+    """The line that a shell with other options or arguments seems to run; None without one."""
+    if words[0].rpartition("/")[2] not in _OTHER_SHELLS:
+        return None
+    for at, word in enumerate(words[1:-1], 1):
+        if _RUNS_LINE.fullmatch(word):
+            return next((each for each in words[at + 1 :] if each[:1] not in {"-", "+"}), None)
+    return None
+
+
+_OTHER_SHELLS = SHELLS | {"ksh", "mksh", "ash", "rbash", "fish", "yash"}
+_RUNS_LINE = re.compile(r"[-+][A-Za-z]*c[A-Za-z]*|--command")
+
+
 def unwrapped(command: SimpleCommand) -> SimpleCommand | None:
     """What a harmless wrapper runs; None when this is none, or not certainly."""
     name = command.words[0]
@@ -171,9 +185,10 @@ def _what_xargs_runs(command: SimpleCommand) -> SimpleCommand | None:
             place = found.group(1) or value
     if not place:
         words = (*inner.words, "*")
-        return SimpleCommand(words, (*inner.globs, len(words) - 1), inner.under)
+        return SimpleCommand(words, (*inner.globs, len(words) - 1), inner.under, inner.words)
     if place in inner.words[0] or any(map(_XARGS_APPENDS.match, command.words[1:at])):
         return None
     words = tuple("*" if place in word else word for word in inner.words)
     globs = {index for index, word in enumerate(inner.words) if place in word}
-    return SimpleCommand(words, tuple(sorted(globs | set(inner.globs))), inner.under)
+    places = tuple(sorted(globs | set(inner.globs)))
+    return SimpleCommand(words, places, inner.under, inner.words)

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import re
 
-from .options import Options, parse
+from .options import Options, alternatives, parse
 from .programs import RISKY
 from .tables import names
 from .uses import Use, risk
 
 _WRITER_OPTIONS: dict[str, Options] = {
-    "rsync": parse(
-        "-e -M --rsh --rsync-path --remote-option --daemon --config --write-batch"
-        " --only-write-batch --log-file --read-batch --password-file --temp-dir --partial-dir"
-        " --delete --delete-before --delete-after --delete-during --delete-excluded"
-        " --remove-source-files --files-from"
-    ),
     "zip": RISKY["zip"],
     "install": parse("--strip-program"),
     "split": parse("--filter"),
+    "csplit": parse("--filter"),
+    "xz": parse("--files --files0"),
+    "zstd": parse("--filelist"),
+    **dict.fromkeys(("cp", "mv", "ln"), parse("-T --no-target-directory")),
 }
+_RSYNC = re.compile(
+    r"-[avzrnhPuitlpogDHAXSWcqxR]+|--(?:archive|verbose|recursive|dry-run|human-readable|progress"
+    r"|stats|update|checksum|itemize-changes|compress|partial|links|perms|times|size-only|quiet"
+    r"|ignore-existing|existing|whole-file|(?:ex|in)clude=[\w*./?-]+|bwlimit=\w+|max-size=\w+)"
+)
+_RSYNC_VALUES = names("--exclude --include")
 WRITERS = names(
     "chgrp chmod chown cp csplit dd gunzip gzip install ln mkdir mkfifo mv rm rmdir rsync"
     " shred split tee touch truncate unlink xz zip zstd"
@@ -42,14 +46,33 @@ def objection(use: Use) -> str:
             return risk(word, use.name)
         if use.name == "chmod" and _RAISES.fullmatch(word):
             return f"{word} lets others run a program as its owner"
-        path = _path_in(word)
-        if "{" in word:
-            return f"{word} may stand for other files"
-        if path != "/dev/null" and not is_near(path):
-            return f"{path} is not plainly a file below the current folder"
+        for each in alternatives(word):
+            path = _path_in(each)
+            if path != "/dev/null" and not is_near(path):
+                return f"{path} is not plainly a file below the current folder"
+    return _rsync(use) if use.name == "rsync" else _everything_here(use)
+
+
+def _everything_here(use: Use) -> str:
+    """What is hidden here is changed as well by a command for the folder itself."""
+    if use.name in _IN_PLACE and any(map(_HERE.fullmatch, use.words[1:])):
+        return f"{use.name} would change everything here, hidden files too"
     return ""
 
 
+def _rsync(use: Use) -> str:
+    before = ""
+    for word in use.further:
+        if word.startswith("-") and not _RSYNC.fullmatch(word) and word not in _RSYNC_VALUES:
+            return risk(word, use.name)
+        if before not in _RSYNC_VALUES and _HERE.fullmatch(word):
+            return f"{use.name} may bring hidden files here"
+        before = word
+    return ""
+
+
+_HERE = re.compile(r"(?:\.?/*)*\.?")
+_IN_PLACE = names("chmod chown chgrp gzip gunzip xz zstd rm shred truncate")
 _MODE_FIRST = frozenset({"chmod", "chown", "chgrp"})
 _NAMED = re.compile(r"-|[a-z]+=")
 _RAISES = re.compile(r"[ugoa]*[-+=][rwxX]*[st].*|0*[1-7][0-7]{3}")
@@ -72,3 +95,12 @@ def is_near(path: str) -> bool:
     first, *others = path.split("/")
     hidden = any(part.startswith(".") for part in others) or (first[:1] == "." and first != ".")
     return not (hidden or path.startswith(("/", "~", "$")) or ":" in path)
+
+
+def is_plain_folder(path: str) -> bool:
+    """Whether a path is written out and leads through nothing hidden."""
+    hidden = any(part[:1] == "." and part not in {".", ".."} for part in path.split("/"))
+    return not hidden and path[:1] not in {"", "-", "~", "+"} and _PLAIN_FOLDER.search(path) is None
+
+
+_PLAIN_FOLDER = re.compile(r"[$*?\[\]{}`\\]")
