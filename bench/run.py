@@ -30,6 +30,7 @@ NAMES = (
     "decision",
     "many_sessions",
     "streamed_text",
+    "terminal",
 )
 
 if TYPE_CHECKING:

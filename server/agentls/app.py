@@ -16,14 +16,21 @@ from .agent.catalog import Catalog, user_file_path
 from .core.asks import Asks
 from .core.decisions import Decisions
 from .core.policy.gate import SessionPolicy
+from .core.session import Session
 from .core.sessions import Sessions
 from .core.settings import Settings
+from .core.terminal_backends import Backends
+from .core.terminal_reports import TerminalReports
+from .core.terminals import Terminals, TerminalSpec
+from .core.workplace import Workplace
 from .runtime import LoopClock, TaskOwner, new_id
 from .storage.audit import Audit
 from .storage.paths import config_folder, database_file, protected_places, resolve, state_folder
+from .warden import Warden
 
 if TYPE_CHECKING:
     from .storage.rules import RuleBook
+    from .terminal.hosted import HostedTerminals
 
 
 class App:
@@ -36,11 +43,16 @@ class App:
         self.clock = LoopClock()
         self.asks = Asks()
         self._books: dict[str, RuleBook] = {}
+        self.warden = Warden()
+        self._hosted: HostedTerminals | None = None
+        self.backends = Backends(self._host_terminals)
+        self.terminals = Terminals(self.backends, self.clock, new_id)
         self.agents = Agents(
             catalog,
             tasks,
             version=__version__,
             timeout=settings.handshake_timeout,
+            warden=self.warden,
             line_limit=settings.line_limit,
         )
         self.sessions = Sessions(
@@ -52,10 +64,42 @@ class App:
             cancel_grace=settings.cancel_grace,
             ask_timeout=settings.ask_timeout,
             policy=self.policy,
+            workplace=self._workplace,
         )
+        self._reports = TerminalReports(self.sessions, self.terminals, self.clock)
+        self.sessions.observers.append(self._reports)
+        self.terminals.observers.append(self._reports)
         self.decisions = Decisions(self.sessions, self.asks)
         self.audit = Audit(database_file(os.environ))
         self.sessions.observers.append(self.audit)
+
+    async def close(self) -> None:
+        """End everything that was started, whoever started it."""
+        self.sessions.close_all()
+        await self.agents.close()
+        if self._hosted is not None:
+            await self._hosted.close()
+        self.warden.close()
+        await asyncio.to_thread(self.audit.close)
+
+    def _workplace(self, session: Session) -> Workplace:
+        return Workplace(session, self.terminals, self._reports, self.tasks)
+
+    def _host_terminals(self) -> HostedTerminals:
+        from .terminal.hosted import (
+            HostedTerminals,  # 5 ms, and most agents run commands themselves
+        )
+
+        self._hosted = HostedTerminals(self.warden, os.environ)
+        return self._hosted
+
+    def launch(self, spec: TerminalSpec) -> tuple[list[str], dict[str, str]]:
+        """What an editor is to run for a command, and what to set for it."""
+        from .terminal import launch  # as above
+
+        launch.check_folder(spec.cwd)
+        words = launch.words_of(spec, os.environ.get("PATH", os.defpath))
+        return words, self.warden.mark(launch.additions(spec, os.environ))[0]
 
     def book(self, root: str) -> RuleBook:
         """The rules that hold in a folder."""
@@ -90,9 +134,7 @@ async def building() -> AsyncIterator[Callable[[Settings], App]]:
             yield build
         finally:
             for app in built:
-                app.sessions.close_all()
-                await app.agents.close()
-                await asyncio.to_thread(app.audit.close)
+                await app.close()
 
 
 @asynccontextmanager

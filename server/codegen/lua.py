@@ -52,7 +52,7 @@ def render(protocol: Protocol, settings: Settings) -> str:
         *map(definition, settings.definitions),
         "local M = {}",
         "\n".join([*comment(protocol.version_doc), f"M.version = {protocol.version}"]),
-        _table("methods", "All methods.", [_method(call) for call in protocol.calls]),
+        _table("methods", "All methods.", [_method(call) for call in protocol.methods]),
         _table(
             "commands",
             "For `workspace/executeCommand`, each with the params of its request as argument.",

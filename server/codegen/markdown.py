@@ -82,18 +82,20 @@ def _overview(protocol: Protocol) -> str:
 
 
 def _direction(call: Call) -> str:
-    return "server → editor" if call.result is None else "editor → server"
+    return "server → editor" if call.to_editor else "editor → server"
 
 
 def _call(call: Call, protocol: Protocol, examples: Examples) -> str:
     kind = "Notification" if call.result is None else "Request"
     summary = f"{call.title}. {kind}, {_direction(call)}."
-    if call.result is not None:
+    if call.result is not None and not call.to_editor:
         summary += f" Command: `{call.command}`."
     message: dict[str, Any] = {"jsonrpc": "2.0", "id": 1} if call.result else {"jsonrpc": "2.0"}
     message |= {"method": call.method, "params": examples.of(call.params)}
     by_name = {record.name: record for record in records(protocol.definitions)}
-    blocks = [f"### {call.method}", summary, _message_part("Params", by_name[call.params])]
+    both_ways = len([other for other in protocol.calls if other.method == call.method]) > 1
+    head = f"### {call.method}" + (" (to the editor)" if both_ways and call.to_editor else "")
+    blocks = [head, summary, _message_part("Params", by_name[call.params])]
     if call.result is not None:
         blocks.append(_message_part("Result", by_name[call.result]))
     blocks.append(_json(message))

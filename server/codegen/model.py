@@ -121,6 +121,8 @@ class Call:
     """Its name in Lua tables."""
     params: str
     result: str | None
+    to_editor: bool = False
+    """Whether the server sends it."""
 
 
 @dataclass(frozen=True)
@@ -132,10 +134,22 @@ class Protocol:
     """Editor to server."""
     notifications: tuple[Call, ...]
     """Server to editor."""
+    editor_notifications: tuple[Call, ...] = ()
+    """Editor to server."""
+    server_requests: tuple[Call, ...] = ()
+    """Server to editor."""
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        return self.requests + self.notifications
+        return self.requests + self.notifications + self.editor_notifications + self.server_requests
+
+    @property
+    def methods(self) -> tuple[Call, ...]:
+        """One call for each method: some go both ways."""
+        found: dict[str, Call] = {}
+        for call in self.calls:
+            found.setdefault(call.method, call)
+        return tuple(found.values())
 
 
 @dataclass(frozen=True)

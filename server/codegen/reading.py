@@ -39,9 +39,20 @@ from .model import (
 from .source import Source
 
 TAKEN = frozenset(
-    {"Defaults", "Notifications", "Readonly", "Record", "Requests", "Settings", "Pick"}
+    {
+        *("Defaults", "Notifications", "EditorNotifications", "Readonly", "Record"),
+        *("Requests", "ServerRequests", "Settings", "Pick"),
+    }
 )
 """Names that the generated TypeScript uses itself."""
+
+_TABLES = {
+    "REQUESTS": (True, False),
+    "NOTIFICATIONS": (False, True),
+    "EDITOR_NOTIFICATIONS": (False, False),
+    "SERVER_REQUESTS": (True, True),
+}
+"""The tables of methods: whether each is answered, and whether the server sends it."""
 
 _HINTS: dict[type[mi.Type], str] = {
     mi.AnyType: "name the type, or use dict[str, Any] for an object of any shape",
@@ -76,15 +87,20 @@ def read_protocol(module: ModuleType) -> Protocol:
     source = Source(module)
     for name in source.names:
         value = getattr(module, name)
-        if name not in {"REQUESTS", "NOTIFICATIONS"} and _is_method_table(value, module):
+        if name not in _TABLES and _is_method_table(value, module):
             raise CodegenError(f"{name} is a table of methods that server/codegen does not know.")
     declared = {record.name for record in records(definitions)}
     protocol = Protocol(
         version=module.VERSION,
         version_doc=source.doc("VERSION"),
         definitions=definitions,
-        requests=tuple(_call(m, declared, answered=True) for m in module.REQUESTS),
-        notifications=tuple(_call(m, declared, answered=False) for m in module.NOTIFICATIONS),
+        **{
+            name.lower(): tuple(
+                _call(m, declared, answered=answered, to_editor=to_editor)
+                for m in getattr(module, name, ())
+            )
+            for name, (answered, to_editor) in _TABLES.items()
+        },
     )
     _check_what_editors_send(protocol)
     return protocol
@@ -248,7 +264,7 @@ def _limits(info: mi.Type) -> tuple[str, ...]:
     return tuple(words.format(value) for words, value in found if value is not None)
 
 
-def _call(method: Any, declared: set[str], *, answered: bool) -> Call:
+def _call(method: Any, declared: set[str], *, answered: bool, to_editor: bool) -> Call:
     if (method.result is not None) != answered:
         wrong = "needs a result" if answered else "is a notification and cannot have a result"
         raise CodegenError(f"{method.method} {wrong}.")
@@ -264,6 +280,7 @@ def _call(method: Any, declared: set[str], *, answered: bool) -> Call:
         snake_key=method.handler,
         params=method.params.__name__,
         result=method.result.__name__ if answered else None,
+        to_editor=to_editor,
     )
 
 
@@ -271,7 +288,8 @@ def _check_what_editors_send(protocol: Protocol) -> None:
     """A Lua table cannot hold null, so a field that may be null must be one to leave out."""
     by_name = {definition.name: definition for definition in protocol.definitions}
     seen: set[str] = set()
-    waiting = [call.params for call in protocol.requests]
+    waiting = [call.params for call in protocol.calls if not call.to_editor]
+    waiting += [call.result for call in protocol.server_requests if call.result]
     while waiting:
         name = waiting.pop()
         if name in seen:

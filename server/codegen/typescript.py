@@ -60,11 +60,16 @@ def render(protocol: Protocol, settings: Settings) -> str:
         *map(definition, protocol.definitions),
         _calls("Requests", "Editor to server, by method.", protocol.requests),
         _calls("Notifications", "Server to editor, by method.", protocol.notifications),
+        _calls(
+            "EditorNotifications", "Editor to server, by method.", protocol.editor_notifications
+        ),
+        _calls("ServerRequests", "Server to editor, by method.", protocol.server_requests),
         _table(
             "methods",
             "All methods.",
-            {call.key: call.method for call in protocol.calls},
-            "Record<string, keyof Requests | keyof Notifications>",
+            {call.key: call.method for call in protocol.methods},
+            "Record<\n  string,\n  keyof Requests | keyof Notifications | keyof EditorNotifications"
+            " | keyof ServerRequests\n>",
         ),
         _table(
             "commands",

@@ -9,6 +9,7 @@ from typing import Any
 from .editor import Editor
 from .leftovers import VARIABLE, marked, new_mark
 
+PUPPET = Path(__file__).parent / "puppet.py"
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 
 
@@ -35,10 +36,15 @@ class Bench:
         assert file.exists(), file
         self.add_agent(name, [sys.executable, "-m", "agentls.agent.replay", str(file)])
 
+    def add_puppet(self) -> None:
+        """The agent `puppet` does what its prompts say."""
+        self.add_agent("puppet", [sys.executable, str(PUPPET)])
+
     async def editor(
         self,
         *scenarios: str,
         plugin: bool = True,
+        runs_terminals: bool = False,
         options: dict[str, Any] | None = None,
         capabilities: dict[str, Any] | None = None,
     ) -> Editor:
@@ -46,7 +52,11 @@ class Bench:
             self.add_scenario(name)
         editor = await self.raw_editor()
         await editor.initialize(
-            self.workspace, plugin=plugin, options=options, capabilities=capabilities
+            self.workspace,
+            plugin=plugin,
+            runs_terminals=runs_terminals,
+            options=options,
+            capabilities=capabilities,
         )
         return editor
 

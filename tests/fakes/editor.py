@@ -108,12 +108,14 @@ class Editor:
         root: Path,
         *,
         plugin: bool = True,
+        runs_terminals: bool = False,
         capabilities: Json | None = None,
         options: Json | None = None,
     ) -> Json:
         capabilities = dict(capabilities or {"window": {"workDoneProgress": True}})
         if plugin:
-            capabilities["experimental"] = {"agentls": {"version": 1}}
+            ours = {"version": 1, **({"runsTerminals": True} if runs_terminals else {})}
+            capabilities["experimental"] = {"agentls": ours}
         result = await self.request(
             "initialize",
             {
@@ -244,7 +246,10 @@ class Editor:
         elif "id" in message:
             answer = self.answers.get(method)
             result = answer(message) if answer else None
-            if result is not NO_ANSWER:
+            if isinstance(result, RequestFailed):
+                error = {"code": result.code, "message": result.message}
+                self.send({"jsonrpc": "2.0", "id": message["id"], "error": error})
+            elif result is not NO_ANSWER:
                 self.send({"jsonrpc": "2.0", "id": message["id"], "result": result})
         elif method == "agentls/session/didChange":
             self.batches += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 _SECONDS = 20.0
@@ -25,3 +26,16 @@ async def until_gone(pid: int) -> None:
                 await asyncio.sleep(0.005)
     except TimeoutError:
         raise AssertionError(f"the process {pid} is still there") from None
+
+
+class NoWarden:
+    """Implements `core.ports.Warden` for tests that end what they start."""
+
+    def guard(self, group: int) -> None:
+        assert group > 1
+
+    def forget(self, group: int) -> None:
+        assert group > 1
+
+    def mark(self, env: Mapping[str, str]) -> tuple[dict[str, str], str]:
+        return dict(env), ""

@@ -155,6 +155,7 @@ async def _session_in_auto_mode(editor: Editor) -> str:
     session = await prompt(editor, "demo", "/say 1")
     await ended(editor, session)
     await editor.request("agentls/session/setMode", {"sessionId": session, "mode": "auto"})
+    await editor.request("agentls/session/setPolicy", {"sessionId": session, "policy": "trust"})
     editor.stop_reading()
     return session
 

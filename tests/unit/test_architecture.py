@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "server" / "agentls"
 FILES = sorted(PACKAGE.rglob("*.py"))
-EDGES = {"editor", "agent", "demo", "terminal", "storage", "tools"}
+EDGES = {"editor", "agent", "demo", "terminal", "storage", "files", "tools"}
 ONLY_IN = {"pygls": "editor", "lsprotocol": "editor", "acp": "demo"}
 CORE_MAY_NOT = {
     "asyncio",

@@ -556,7 +556,7 @@ def test_the_capabilities_offered_are_those_of_the_schema(spec: AgentSpec) -> No
 def test_by_default_only_what_we_can_do_is_offered() -> None:
     assert client_capabilities(Catalog.load(None).get("codex")) == {
         "fs": {"readTextFile": False, "writeTextFile": False},
-        "terminal": False,
+        "terminal": True,
         "session": {"configOptions": {"boolean": {}}},
         "_meta": {"terminal_output": True},
     }

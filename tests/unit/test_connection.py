@@ -31,7 +31,7 @@ from agentls.core.errors import (
 from agentls.core.model import Abilities, AgentSessionId, AskId, Block, Decision, Level, Role
 from agentls.core.ports import AskRequest, TurnOutcome
 from fakes.core import LoopTasks
-from fakes.processes import gone, until_gone
+from fakes.processes import NoWarden, gone, until_gone
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 SECONDS = 20.0
@@ -156,7 +156,7 @@ def play(path: Path | str, **more: Any) -> AgentSpec:
 
 def connection_to(path: Path | str, **more: Any) -> Connection:
     options = {"version": "1.2.3", "timeout": SECONDS, **more}
-    return Connection(play(path), **options)
+    return Connection(play(path), warden=NoWarden(), **options)
 
 
 @asynccontextmanager
@@ -294,7 +294,7 @@ async def test_an_agent_that_ends_at_once_is_quoted() -> None:
 
 async def test_a_program_that_is_not_installed_is_said_with_what_to_do() -> None:
     spec = AgentSpec(name="x", title="X", command=("no-such-agent",), install="npm i x")
-    connection = Connection(spec, version="", timeout=SECONDS)
+    connection = Connection(spec, version="", timeout=SECONDS, warden=NoWarden())
     with pytest.raises(AgentStartFailed, match="X is not installed") as caught:
         await connection.start("/")
     assert caught.value.hint == "Install it with: npm i x"
@@ -346,7 +346,7 @@ printf '%s\\n' "$one" "$two" >&2
 """
     for _ in range(10):
         spec = AgentSpec(name="sh", title="Shell", command=("/bin/sh", "-c", script))
-        connection = Connection(spec, version="", timeout=SECONDS)
+        connection = Connection(spec, version="", timeout=SECONDS, warden=NoWarden())
         with pytest.raises(AgentStartFailed, match=r'"id":"early","error".*-32601'):
             await connection.start(str(tmp_path))
 
@@ -849,7 +849,7 @@ async def test_stopping_tells_whoever_waits(tmp_path: Path) -> None:
 @asynccontextmanager
 async def agents_for(*specs: AgentSpec) -> AsyncIterator[Agents]:
     tasks = LoopTasks()
-    agents = Agents(Catalog(specs), tasks, version="1", timeout=SECONDS)
+    agents = Agents(Catalog(specs), tasks, version="1", timeout=SECONDS, warden=NoWarden())
     try:
         yield agents
     finally:

@@ -171,6 +171,8 @@ class Other(Struct):
 
 REQUESTS = (Method(name="shape/drawIt", title="Draw", params=Params, result=Nothing),)
 NOTIFICATIONS = (Method(name="shape/didFall", title="It fell", params=Circle),)
+EDITOR_NOTIFICATIONS = (Method(name="shape/pushed", title="Pushed", params=Circle),)
+SERVER_REQUESTS = (Method(name="shape/drawIt", title="Draw there", params=Params, result=Nothing),)
 '''
 
 SMALL_SETTINGS = '''
@@ -248,11 +250,27 @@ export interface Notifications {
   "agentls/shape/didFall": { params: Circle };
 }
 
+/** Editor to server, by method. */
+export interface EditorNotifications {
+  /** Pushed. */
+  "agentls/shape/pushed": { params: Circle };
+}
+
+/** Server to editor, by method. */
+export interface ServerRequests {
+  /** Draw there. */
+  "agentls/shape/drawIt": { params: Params; result: Nothing };
+}
+
 /** All methods. */
 export const methods = {
   shapeDrawIt: "agentls/shape/drawIt",
   shapeDidFall: "agentls/shape/didFall",
-} as const satisfies Record<string, keyof Requests | keyof Notifications>;
+  shapePushed: "agentls/shape/pushed",
+} as const satisfies Record<
+  string,
+  keyof Requests | keyof Notifications | keyof EditorNotifications | keyof ServerRequests
+>;
 """
 
 LUA = """\
@@ -300,6 +318,8 @@ M.methods = {
   shape_draw_it = "agentls/shape/drawIt",
   ---It fell: params agentls.Circle.
   shape_did_fall = "agentls/shape/didFall",
+  ---Pushed: params agentls.Circle.
+  shape_pushed = "agentls/shape/pushed",
 }
 
 ---For `workspace/executeCommand`, each with the params of its request as argument.
@@ -393,6 +413,7 @@ def test_the_page_has_methods_and_types_with_examples(declare: Declare) -> None:
     text = markdown.render_protocol(protocol, Examples(protocol.definitions, SMALL_SAMPLES))
     assert SQUARE in text
     assert FELL in text
+    assert "### agentls/shape/drawIt (to the editor)\n\nDraw there. Request, server → " in text
     assert "### Params\n" not in text, "params stand with their method"
     assert "### Circle\n" in text, "but not those that are also a part of something"
 
@@ -695,7 +716,8 @@ def test_every_example_is_a_value_of_its_type() -> None:
 
 
 def test_every_message_on_the_page_is_one_that_can_be_sent() -> None:
-    by_method = {m.method: m for m in p.REQUESTS + p.NOTIFICATIONS}
+    all = p.REQUESTS + p.NOTIFICATIONS + p.EDITOR_NOTIFICATIONS + p.SERVER_REQUESTS
+    by_method = {m.method: m for m in all}
     by_command = {m.command: m for m in p.REQUESTS}
     messages = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", page(), re.DOTALL)]
     for params in (m["params"] for m in messages if m.get("method") == "workspace/executeCommand"):
@@ -704,7 +726,7 @@ def test_every_message_on_the_page_is_one_that_can_be_sent() -> None:
     ours = [m for m in messages if m.get("method") in by_method]
     for message in ours:
         msgspec.convert(message["params"], by_method[message["method"]].params)
-    assert [m["method"] for m in ours] == list(by_method), "each method once"
+    assert [m["method"] for m in ours] == [m.method for m in all], "each method once"
 
 
 def test_every_link_on_the_page_leads_to_a_heading() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from agentls.core.errors import TerminalFailed
 from agentls.core.model import SessionId, TerminalId
+from agentls.core.policy.git_environment import git_safety
 from agentls.core.tail import Tail
 from agentls.core.terminals import Exit, Source, Terminal, TerminalBackend, TerminalSpec
 from agentls.terminal import hosted as module
@@ -215,12 +216,24 @@ async def test_a_command_without_arguments_is_a_shell_line(host: Host) -> None:
 
 
 async def test_a_command_without_arguments_may_be_the_path_of_a_program(host: Host) -> None:
-    program = host.folder / "my tool; echo no"
+    program = host.folder / "my-tool"
     program.write_text("#!/bin/sh\necho mine\n")
     program.chmod(0o755)
     run = await host.run(str(program))
     assert await run.exit() == Exit(0)
     assert run.text == "mine\n"
+
+
+async def test_what_a_shell_would_read_otherwise_is_a_shell_line_whatever_files_there_are(
+    host: Host,
+) -> None:
+    program = host.folder / "my tool; echo no"
+    program.write_text("#!/bin/sh\necho mine\n")
+    program.chmod(0o755)
+    run = await host.run(str(program))
+    assert await run.exit() == Exit(0)
+    assert run.text.endswith("no\n"), "the policy has judged two commands, so two are run"
+    assert "mine" not in run.text
 
 
 async def test_a_relative_program_is_one_of_the_folder(host: Host) -> None:
@@ -344,6 +357,7 @@ async def test_how_it_is_started_leaves_no_trace_in_its_environment(
         "PAGER": "cat",
         "GIT_PAGER": "cat",
         "PWD": str(host.folder),
+        **git_safety({}),
         **asked,
     }
 

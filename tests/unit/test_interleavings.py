@@ -177,7 +177,7 @@ class Life:
         self.decisions.reconsider()
 
     def mode(self) -> None:
-        self.session.set_policy(self.chance.choice(list(Mode)))
+        self.session.permission.set_mode(self.chance.choice(list(Mode)))
         self.decisions.reconsider()
 
     def die(self) -> None:

@@ -14,7 +14,7 @@ import pytest
 from agentls.agent import process as module
 from agentls.agent.process import AgentProcess
 from agentls.core.errors import AgentStartFailed
-from fakes.processes import gone, until_gone
+from fakes.processes import NoWarden, gone, until_gone
 
 SECONDS = 10.0
 PATIENCE = 0.25
@@ -39,7 +39,7 @@ class Run:
     """A process and what it said."""
 
     def __init__(self) -> None:
-        self.process = AgentProcess(self.on_data, self.on_stderr, self.on_exit)
+        self.process = AgentProcess(self.on_data, self.on_stderr, self.on_exit, NoWarden())
         self.out = b""
         self.err: list[str] = []
         self.exits = 0

@@ -53,6 +53,9 @@ class FakeHandle:
     def kill(self) -> None:
         self.calls.append("kill")
 
+    def release(self) -> None:
+        """What is asked of a command is in `calls`; this asks for nothing."""
+
     def pause(self) -> None:
         self.calls.append("pause")
 

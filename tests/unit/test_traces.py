@@ -27,6 +27,7 @@ from agentls.core.model import AgentSessionId, Block, Prompt, SessionId
 from agentls.core.session import Session
 from agentls.core.transcript import Message, Other, ToolCall
 from agentls.runtime import LoopClock
+from fakes.processes import NoWarden
 
 HERE = Path(__file__).parent.parent
 TRACES = sorted((HERE / "traces").glob("*.jsonl"))
@@ -38,7 +39,7 @@ class CountingConnection(Connection):
     """Lets the driver wait until the agent has said what it had said in the recording."""
 
     def __init__(self, spec: AgentSpec) -> None:
-        super().__init__(spec, version="test", timeout=20)
+        super().__init__(spec, version="test", timeout=20, warden=NoWarden())
         self.frames: list[Json] = []
         self.news = asyncio.Event()
 

@@ -710,6 +710,168 @@ export interface RecordingResult {
   path: string;
 }
 
+/** Who runs a command. */
+export type TerminalSource =
+  /** The server: it can be watched live and typed into. */
+  | "hosted"
+  /** The editor itself, because it said that it can. */
+  | "editor"
+  /** The agent, which only reports it: to be marked as read-only. */
+  | "mirrored";
+
+/** A command: running, or over but still readable. */
+export interface TerminalItem {
+  sessionId: string;
+  terminalId: string;
+  command: string;
+  cwd: string;
+  source: TerminalSource;
+  created: number;
+  running: boolean;
+  /** @default null */
+  ended?: number | null;
+  /** @default null */
+  exitCode?: number | null;
+  /**
+   * The name of the signal that ended it, e.g. SIGTERM.
+   * @default ""
+   */
+  signal?: string;
+}
+
+/** The terminals of one session, or of all. */
+export interface TerminalListParams {
+  /** @default "" */
+  sessionId?: string;
+  /**
+   * Only those that are still running.
+   * @default false
+   */
+  running?: boolean;
+}
+
+/** Oldest first. */
+export interface TerminalListResult {
+  terminals: readonly TerminalItem[];
+}
+
+/** Names a terminal. */
+export interface TerminalParams {
+  sessionId: string;
+  terminalId: string;
+}
+
+/** Begin to watch a terminal. With a size, its window becomes that big. */
+export interface TerminalAttachParams {
+  sessionId: string;
+  terminalId: string;
+  /**
+   * Must be at least 1.
+   * Must be at most 65535.
+   * @default null
+   */
+  columns?: number | null;
+  /**
+   * Must be at least 1.
+   * Must be at most 65535.
+   * @default null
+   */
+  rows?: number | null;
+}
+
+/** What is kept of the output; what comes later comes as `terminal/data`. */
+export interface TerminalAttachResult {
+  terminal: TerminalItem;
+  /** With its escape sequences, for a terminal emulator. */
+  text: string;
+  /**
+   * Older output is not kept any more.
+   * @default false
+   */
+  truncated?: boolean;
+}
+
+/** Type into a terminal. */
+export interface TerminalInputParams {
+  sessionId: string;
+  terminalId: string;
+  text: string;
+}
+
+/** The window of a terminal has another size. */
+export interface TerminalResizeParams {
+  sessionId: string;
+  terminalId: string;
+  /**
+   * Must be at least 1.
+   * Must be at most 65535.
+   */
+  columns: number;
+  /**
+   * Must be at least 1.
+   * Must be at most 65535.
+   */
+  rows: number;
+}
+
+/** `left` still run: the agent runs them itself. */
+export interface TerminalKillAllResult {
+  /** @default [] */
+  left?: readonly TerminalItem[];
+}
+
+/** There is a new terminal, or more is known about one. */
+export interface TerminalDidOpenParams {
+  terminal: TerminalItem;
+}
+
+/** More output of a terminal that the editor is attached to. */
+export interface TerminalDataParams {
+  sessionId: string;
+  terminalId: string;
+  text: string;
+  /**
+   * The text does not go on from the last one: clear the view first.
+   * @default false
+   */
+  reset?: boolean;
+}
+
+/** A command is over; all of its output that is kept has been sent. */
+export interface TerminalDidExitParams {
+  terminal: TerminalItem;
+}
+
+/** Run a command in a terminal of the editor. Answer when it has started. */
+export interface TerminalRunParams {
+  sessionId: string;
+  terminalId: string;
+  /** The command for people. */
+  title: string;
+  /** The program and its arguments; no shell is to be put in between. */
+  argv: readonly string[];
+  cwd: string;
+  /** What to set beyond the editor's own environment. */
+  env: Readonly<Record<string, string>>;
+}
+
+/** What a terminal that the editor runs has printed. */
+export interface TerminalOutputParams {
+  sessionId: string;
+  terminalId: string;
+  text: string;
+}
+
+/** A terminal that the editor runs has ended. */
+export interface TerminalExitedParams {
+  sessionId: string;
+  terminalId: string;
+  /** @default null */
+  exitCode?: number | null;
+  /** @default "" */
+  signal?: string;
+}
+
 /** A numbered batch of changes. A gap in the numbers: ask for a snapshot. */
 export interface DidChangeParams {
   sessionId: string;
@@ -767,6 +929,20 @@ export interface Requests {
   "agentls/rule/remove": { params: RuleAddParams; result: RuleListResult };
   /** Explain what a rule decides. */
   "agentls/rule/explain": { params: RuleExplainParams; result: RuleExplainResult };
+  /** List terminals. */
+  "agentls/terminal/list": { params: TerminalListParams; result: TerminalListResult };
+  /** Watch a terminal. */
+  "agentls/terminal/attach": { params: TerminalAttachParams; result: TerminalAttachResult };
+  /** Watch a terminal no longer. */
+  "agentls/terminal/detach": { params: TerminalParams; result: Nothing };
+  /** Type into a terminal. */
+  "agentls/terminal/input": { params: TerminalInputParams; result: Nothing };
+  /** Resize a terminal. */
+  "agentls/terminal/resize": { params: TerminalResizeParams; result: Nothing };
+  /** End a command and all that it started. */
+  "agentls/terminal/kill": { params: TerminalParams; result: TerminalListResult };
+  /** End all commands of a session. */
+  "agentls/terminal/killAll": { params: SessionParams; result: TerminalKillAllResult };
   /** Save a recording of an agent's traffic. */
   "agentls/recording/save": { params: RecordingParams; result: RecordingResult };
 }
@@ -775,6 +951,30 @@ export interface Requests {
 export interface Notifications {
   /** A session changed. */
   "agentls/session/didChange": { params: DidChangeParams };
+  /** A terminal was opened. */
+  "agentls/terminal/didOpen": { params: TerminalDidOpenParams };
+  /** A terminal has more output. */
+  "agentls/terminal/data": { params: TerminalDataParams };
+  /** A terminal has ended. */
+  "agentls/terminal/didExit": { params: TerminalDidExitParams };
+}
+
+/** Editor to server, by method. */
+export interface EditorNotifications {
+  /** A terminal of the editor has more output. */
+  "agentls/terminal/output": { params: TerminalOutputParams };
+  /** A terminal of the editor has ended. */
+  "agentls/terminal/exited": { params: TerminalExitedParams };
+}
+
+/** Server to editor, by method. */
+export interface ServerRequests {
+  /** Run a command in a terminal of the editor. */
+  "agentls/terminal/run": { params: TerminalRunParams; result: Nothing };
+  /** End a terminal of the editor, with all that it started. */
+  "agentls/terminal/kill": { params: TerminalParams; result: Nothing };
+  /** Nobody needs a terminal of the editor any more. */
+  "agentls/terminal/release": { params: TerminalParams; result: Nothing };
 }
 
 /** All methods. */
@@ -803,9 +1003,26 @@ export const methods = {
   ruleAdd: "agentls/rule/add",
   ruleRemove: "agentls/rule/remove",
   ruleExplain: "agentls/rule/explain",
+  terminalList: "agentls/terminal/list",
+  terminalAttach: "agentls/terminal/attach",
+  terminalDetach: "agentls/terminal/detach",
+  terminalInput: "agentls/terminal/input",
+  terminalResize: "agentls/terminal/resize",
+  terminalKill: "agentls/terminal/kill",
+  terminalKillAll: "agentls/terminal/killAll",
   recordingSave: "agentls/recording/save",
   sessionDidChange: "agentls/session/didChange",
-} as const satisfies Record<string, keyof Requests | keyof Notifications>;
+  terminalDidOpen: "agentls/terminal/didOpen",
+  terminalData: "agentls/terminal/data",
+  terminalDidExit: "agentls/terminal/didExit",
+  terminalOutput: "agentls/terminal/output",
+  terminalExited: "agentls/terminal/exited",
+  terminalRun: "agentls/terminal/run",
+  terminalRelease: "agentls/terminal/release",
+} as const satisfies Record<
+  string,
+  keyof Requests | keyof Notifications | keyof EditorNotifications | keyof ServerRequests
+>;
 
 /** For `workspace/executeCommand`, each with the params of its request as argument. */
 export const commands = {
@@ -833,6 +1050,13 @@ export const commands = {
   ruleAdd: "agentls.rule.add",
   ruleRemove: "agentls.rule.remove",
   ruleExplain: "agentls.rule.explain",
+  terminalList: "agentls.terminal.list",
+  terminalAttach: "agentls.terminal.attach",
+  terminalDetach: "agentls.terminal.detach",
+  terminalInput: "agentls.terminal.input",
+  terminalResize: "agentls.terminal.resize",
+  terminalKill: "agentls.terminal.kill",
+  terminalKillAll: "agentls.terminal.killAll",
   recordingSave: "agentls.recording.save",
 } as const satisfies { readonly [K in keyof typeof methods]?: string };
 
@@ -862,6 +1086,13 @@ export const titles = {
   ruleAdd: "Add a rule",
   ruleRemove: "Remove a rule",
   ruleExplain: "Explain what a rule decides",
+  terminalList: "List terminals",
+  terminalAttach: "Watch a terminal",
+  terminalDetach: "Watch a terminal no longer",
+  terminalInput: "Type into a terminal",
+  terminalResize: "Resize a terminal",
+  terminalKill: "End a command and all that it started",
+  terminalKillAll: "End all commands of a session",
   recordingSave: "Save a recording of an agent's traffic",
 } as const satisfies Record<keyof typeof commands, string>;
 
@@ -906,6 +1137,13 @@ export const defaults: {
   readonly RuleExplainParams: Defaults<RuleExplainParams>;
   readonly RuleExplainResult: Defaults<RuleExplainResult>;
   readonly RecordingParams: Defaults<RecordingParams>;
+  readonly TerminalItem: Defaults<TerminalItem>;
+  readonly TerminalListParams: Defaults<TerminalListParams>;
+  readonly TerminalAttachParams: Defaults<TerminalAttachParams>;
+  readonly TerminalAttachResult: Defaults<TerminalAttachResult>;
+  readonly TerminalKillAllResult: Defaults<TerminalKillAllResult>;
+  readonly TerminalDataParams: Defaults<TerminalDataParams>;
+  readonly TerminalExitedParams: Defaults<TerminalExitedParams>;
 } = {
   Body: { cut: false },
   SessionMode: { description: "" },
@@ -978,6 +1216,13 @@ export const defaults: {
   RuleExplainParams: { command: null, path: null, write: false, agent: "", cwd: "" },
   RuleExplainResult: { rule: null },
   RecordingParams: { agent: "", path: "" },
+  TerminalItem: { ended: null, exitCode: null, signal: "" },
+  TerminalListParams: { sessionId: "", running: false },
+  TerminalAttachParams: { columns: null, rows: null },
+  TerminalAttachResult: { truncated: false },
+  TerminalKillAllResult: { left: [] },
+  TerminalDataParams: { reset: false },
+  TerminalExitedParams: { exitCode: null, signal: "" },
 };
 
 /** Sent by the editor as `initializationOptions`. Times are in seconds. */

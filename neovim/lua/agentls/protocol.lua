@@ -581,6 +581,129 @@
 ---@class (exact) agentls.RecordingResult
 ---@field path string
 
+---Who runs a command.
+---@alias agentls.TerminalSource
+---| "hosted" # The server: it can be watched live and typed into.
+---| "editor" # The editor itself, because it said that it can.
+---| "mirrored" # The agent, which only reports it: to be marked as read-only.
+
+---A command: running, or over but still readable.
+---@class (exact) agentls.TerminalItem
+---@field sessionId string
+---@field terminalId string
+---@field command string
+---@field cwd string
+---@field source agentls.TerminalSource
+---@field created number
+---@field running boolean
+---@field ended? number
+---@field exitCode? integer
+---The name of the signal that ended it, e.g. SIGTERM.
+---Default: ""
+---@field signal? string
+
+---The terminals of one session, or of all.
+---@class (exact) agentls.TerminalListParams
+---Default: ""
+---@field sessionId? string
+---Only those that are still running.
+---Default: false
+---@field running? boolean
+
+---Oldest first.
+---@class (exact) agentls.TerminalListResult
+---@field terminals agentls.TerminalItem[]
+
+---Names a terminal.
+---@class (exact) agentls.TerminalParams
+---@field sessionId string
+---@field terminalId string
+
+---Begin to watch a terminal. With a size, its window becomes that big.
+---@class (exact) agentls.TerminalAttachParams
+---@field sessionId string
+---@field terminalId string
+---Must be at least 1.
+---Must be at most 65535.
+---@field columns? integer
+---Must be at least 1.
+---Must be at most 65535.
+---@field rows? integer
+
+---What is kept of the output; what comes later comes as `terminal/data`.
+---@class (exact) agentls.TerminalAttachResult
+---@field terminal agentls.TerminalItem
+---With its escape sequences, for a terminal emulator.
+---@field text string
+---Older output is not kept any more.
+---Default: false
+---@field truncated? boolean
+
+---Type into a terminal.
+---@class (exact) agentls.TerminalInputParams
+---@field sessionId string
+---@field terminalId string
+---@field text string
+
+---The window of a terminal has another size.
+---@class (exact) agentls.TerminalResizeParams
+---@field sessionId string
+---@field terminalId string
+---Must be at least 1.
+---Must be at most 65535.
+---@field columns integer
+---Must be at least 1.
+---Must be at most 65535.
+---@field rows integer
+
+---`left` still run: the agent runs them itself.
+---@class (exact) agentls.TerminalKillAllResult
+---Default: {}
+---@field left? agentls.TerminalItem[]
+
+---There is a new terminal, or more is known about one.
+---@class (exact) agentls.TerminalDidOpenParams
+---@field terminal agentls.TerminalItem
+
+---More output of a terminal that the editor is attached to.
+---@class (exact) agentls.TerminalDataParams
+---@field sessionId string
+---@field terminalId string
+---@field text string
+---The text does not go on from the last one: clear the view first.
+---Default: false
+---@field reset? boolean
+
+---A command is over; all of its output that is kept has been sent.
+---@class (exact) agentls.TerminalDidExitParams
+---@field terminal agentls.TerminalItem
+
+---Run a command in a terminal of the editor. Answer when it has started.
+---@class (exact) agentls.TerminalRunParams
+---@field sessionId string
+---@field terminalId string
+---The command for people.
+---@field title string
+---The program and its arguments; no shell is to be put in between.
+---@field argv string[]
+---@field cwd string
+---What to set beyond the editor's own environment.
+---@field env table<string, string>
+
+---What a terminal that the editor runs has printed.
+---@class (exact) agentls.TerminalOutputParams
+---@field sessionId string
+---@field terminalId string
+---@field text string
+
+---A terminal that the editor runs has ended.
+---@class (exact) agentls.TerminalExitedParams
+---@field sessionId string
+---@field terminalId string
+---@field exitCode? integer
+---Default: ""
+---@field signal? string
+
 ---A numbered batch of changes. A gap in the numbers: ask for a snapshot.
 ---@class (exact) agentls.DidChangeParams
 ---@field sessionId string
@@ -660,10 +783,38 @@ M.methods = {
   rule_remove = "agentls/rule/remove",
   ---Explain what a rule decides: params agentls.RuleExplainParams, result agentls.RuleExplainResult.
   rule_explain = "agentls/rule/explain",
+  ---List terminals: params agentls.TerminalListParams, result agentls.TerminalListResult.
+  terminal_list = "agentls/terminal/list",
+  ---Watch a terminal: params agentls.TerminalAttachParams, result agentls.TerminalAttachResult.
+  terminal_attach = "agentls/terminal/attach",
+  ---Watch a terminal no longer: params agentls.TerminalParams, result agentls.Nothing.
+  terminal_detach = "agentls/terminal/detach",
+  ---Type into a terminal: params agentls.TerminalInputParams, result agentls.Nothing.
+  terminal_input = "agentls/terminal/input",
+  ---Resize a terminal: params agentls.TerminalResizeParams, result agentls.Nothing.
+  terminal_resize = "agentls/terminal/resize",
+  ---End a command and all that it started: params agentls.TerminalParams, result agentls.TerminalListResult.
+  terminal_kill = "agentls/terminal/kill",
+  ---End all commands of a session: params agentls.SessionParams, result agentls.TerminalKillAllResult.
+  terminal_kill_all = "agentls/terminal/killAll",
   ---Save a recording of an agent's traffic: params agentls.RecordingParams, result agentls.RecordingResult.
   recording_save = "agentls/recording/save",
   ---A session changed: params agentls.DidChangeParams.
   session_did_change = "agentls/session/didChange",
+  ---A terminal was opened: params agentls.TerminalDidOpenParams.
+  terminal_did_open = "agentls/terminal/didOpen",
+  ---A terminal has more output: params agentls.TerminalDataParams.
+  terminal_data = "agentls/terminal/data",
+  ---A terminal has ended: params agentls.TerminalDidExitParams.
+  terminal_did_exit = "agentls/terminal/didExit",
+  ---A terminal of the editor has more output: params agentls.TerminalOutputParams.
+  terminal_output = "agentls/terminal/output",
+  ---A terminal of the editor has ended: params agentls.TerminalExitedParams.
+  terminal_exited = "agentls/terminal/exited",
+  ---Run a command in a terminal of the editor: params agentls.TerminalRunParams, result agentls.Nothing.
+  terminal_run = "agentls/terminal/run",
+  ---Nobody needs a terminal of the editor any more: params agentls.TerminalParams, result agentls.Nothing.
+  terminal_release = "agentls/terminal/release",
 }
 
 ---For `workspace/executeCommand`, each with the params of its request as argument.
@@ -692,6 +843,13 @@ M.commands = {
   rule_add = "agentls.rule.add",
   rule_remove = "agentls.rule.remove",
   rule_explain = "agentls.rule.explain",
+  terminal_list = "agentls.terminal.list",
+  terminal_attach = "agentls.terminal.attach",
+  terminal_detach = "agentls.terminal.detach",
+  terminal_input = "agentls.terminal.input",
+  terminal_resize = "agentls.terminal.resize",
+  terminal_kill = "agentls.terminal.kill",
+  terminal_kill_all = "agentls.terminal.killAll",
   recording_save = "agentls.recording.save",
 }
 
@@ -721,6 +879,13 @@ M.titles = {
   rule_add = "Add a rule",
   rule_remove = "Remove a rule",
   rule_explain = "Explain what a rule decides",
+  terminal_list = "List terminals",
+  terminal_attach = "Watch a terminal",
+  terminal_detach = "Watch a terminal no longer",
+  terminal_input = "Type into a terminal",
+  terminal_resize = "Resize a terminal",
+  terminal_kill = "End a command and all that it started",
+  terminal_kill_all = "End all commands of a session",
   recording_save = "Save a recording of an agent's traffic",
 }
 
@@ -768,6 +933,12 @@ M.defaults = {
   RuleAddParams = { scope = "project", cwd = "" },
   RuleExplainParams = { write = false, agent = "", cwd = "" },
   RecordingParams = { agent = "", path = "" },
+  TerminalItem = { signal = "" },
+  TerminalListParams = { sessionId = "", running = false },
+  TerminalAttachResult = { truncated = false },
+  TerminalKillAllResult = { left = {} },
+  TerminalDataParams = { reset = false },
+  TerminalExitedParams = { signal = "" },
 }
 
 ---What holds for settings that are not sent.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..core.errors import BadRequest
 from ..core.model import KnownAgent
-from ..core.ports import Agent, Tasks
+from ..core.ports import Agent, Tasks, Warden
 from .catalog import AgentSpec, Catalog
 from .connection import Connection
 from .framing import DEFAULT_LINE_LIMIT
@@ -28,12 +28,14 @@ class Agents:
         *,
         version: str,
         timeout: float,
+        warden: Warden,
         line_limit: int = DEFAULT_LINE_LIMIT,
     ) -> None:
         self.catalog = catalog
         self._tasks = tasks
         self._version = version
         self._timeout = timeout
+        self._warden = warden
         self._line_limit = line_limit
         self._live: set[Connection] = set()
         self._starting: dict[str, asyncio.Task[Connection]] = {}
@@ -121,6 +123,7 @@ class Agents:
             spec,
             version=self._version,
             timeout=self._timeout,
+            warden=self._warden,
             line_limit=self._line_limit,
             on_gone=self._gone,
         )

@@ -30,7 +30,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     read_files: bool = False
     write_files: bool = False
-    terminals: bool = False
+    terminals: bool = True
     # Commands the agent runs itself come as terminal output; else Codex repeats all of the output
     # with every new piece of it.
     terminal_output: bool = True

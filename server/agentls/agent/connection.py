@@ -30,7 +30,8 @@ from ..core.model import (
     PastSession,
     SessionSetup,
 )
-from ..core.ports import Sink, TurnOutcome
+from ..core.policy.git_environment import git_safety
+from ..core.ports import Sink, TurnOutcome, Warden
 from . import convert, updates
 from .catalog import AgentSpec, client_capabilities, program
 from .framing import DEFAULT_LINE_LIMIT, Lines, TooLong
@@ -67,6 +68,7 @@ class Connection:
         *,
         version: str,
         timeout: float,
+        warden: Warden,
         line_limit: int = DEFAULT_LINE_LIMIT,
         on_gone: Callable[[Connection], None] = lambda _: None,
     ) -> None:
@@ -76,6 +78,7 @@ class Connection:
         self.ring = FrameRing(time.monotonic())
         self._version = version
         self._timeout = timeout
+        self._warden = warden
         self._on_gone = on_gone
         self._info: AgentInfo | None = None
         self._process: AgentProcess | None = None
@@ -108,12 +111,12 @@ class Connection:
                 f"{self.spec.title} is not installed: there is no program {self.spec.command[0]}.",
                 hint=f"Install it with: {self.spec.install}" if self.spec.install else "",
             )
-        self._process = AgentProcess(self._data, self._stderr, self._gone)
+        self._process = AgentProcess(self._data, self._stderr, self._gone, self._warden)
         try:
             await self._process.start(
                 (found, *self.spec.command[1:]),
                 cwd=self.spec.cwd or cwd,
-                env={**os.environ, **self.spec.env},
+                env={**(env := {**os.environ, **self.spec.env}), **git_safety(env)},
             )
             result = await self._call(
                 "initialize",

@@ -27,6 +27,8 @@ INTERNAL_ERROR = -32603
 CANCELLED = -32800
 AUTH_REQUIRED = -32000
 NOT_FOUND = -32002
+REFUSED = -32003
+"""Not one of the protocol's: a person, or a rule, said no."""
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode

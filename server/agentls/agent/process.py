@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import cast
 
 from ..core.errors import AgentStartFailed
+from ..core.ports import Warden
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,9 @@ class AgentProcess(asyncio.SubprocessProtocol):
         on_data: Callable[[bytes], None],
         on_stderr: Callable[[str], None],
         on_exit: Callable[[], None],
+        warden: Warden,
     ) -> None:
+        self._warden = warden
         self._on_data = on_data
         self._on_stderr = on_stderr
         self._on_exit = on_exit
@@ -55,9 +58,10 @@ class AgentProcess(asyncio.SubprocessProtocol):
         if not Path(cwd).is_dir():
             raise AgentStartFailed(f"The folder {cwd} does not exist.", hint="Choose another one.")
         loop = asyncio.get_running_loop()
+        marked, _ = self._warden.mark(env)
         try:
             await loop.subprocess_exec(
-                lambda: self, *command, cwd=cwd, env=dict(env), start_new_session=True
+                lambda: self, *command, cwd=cwd, env=marked, start_new_session=True
             )
         except OSError as error:
             raise AgentStartFailed(
@@ -111,6 +115,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
             await self._end_group()
         finally:
             self._signal(signal.SIGKILL)  # who is left, also when the waiting was cut short
+            self._warden.forget(self.pid)
             self._transport.close()
 
     async def _gone(self, seconds: float) -> bool:
@@ -144,6 +149,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
         self._transport = cast("asyncio.SubprocessTransport", transport)
         self._stdin = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0))
         self.pid = self._transport.get_pid()
+        self._warden.guard(self.pid)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if self.over:

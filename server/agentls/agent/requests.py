@@ -8,6 +8,7 @@ from typing import Any
 from ..core.model import Decision
 from ..core.ports import AskRequest, Sink
 from . import convert
+from . import terminal_requests as terminals
 from .peer import INVALID_PARAMS, Reply
 
 
@@ -36,4 +37,9 @@ def request_permission(sink: Sink, params: dict[str, Any], reply: Reply) -> None
 
 HANDLERS: dict[str, Callable[[Sink, dict[str, Any], Reply], None]] = {
     "session/request_permission": request_permission,
+    "terminal/create": terminals.create,
+    "terminal/output": terminals.output,
+    "terminal/wait_for_exit": terminals.wait_for_exit,
+    "terminal/kill": terminals.kill,
+    "terminal/release": terminals.release,
 }

@@ -7,8 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgspec import UNSET
+
 from ..core import events as ev
-from ..core.model import Level, PlanStep, Role, SlashCommand, TerminalId, ToolCallId, Usage
+from ..core.model import (
+    OPEN_STATUSES,
+    Level,
+    PlanStep,
+    Role,
+    SlashCommand,
+    TerminalId,
+    ToolCallId,
+    Usage,
+)
 from .convert import agent_options, block, tool_call_patch
 from .json_shapes import Json, amount, items, mapping, number, required
 
@@ -43,7 +54,10 @@ def _tool_call(raw: Json) -> Sequence[ev.Event]:
     meta = mapping(raw.get("_meta"))
     if not meta:
         return (ev.ToolCallChanged(patch),)
-    return (ev.ToolCallChanged(patch), *_terminal_meta(patch.id, meta))
+    output = _terminal_meta(patch.id, meta)
+    if patch.status is UNSET or patch.status in OPEN_STATUSES:
+        return (ev.ToolCallChanged(patch), *output)
+    return (*output, ev.ToolCallChanged(patch))  # how the command ended, before the call has
 
 
 def _terminal_meta(call: ToolCallId, meta: Json) -> list[ev.Event]:
@@ -54,7 +68,8 @@ def _terminal_meta(call: ToolCallId, meta: Json) -> list[ev.Event]:
         if isinstance(part, dict):
             terminal = TerminalId(str(part.get("terminal_id") or call))
             data = part.get("data")
-            found.append(ev.OutputAdded(call, terminal, data if isinstance(data, str) else ""))
+            text = data if isinstance(data, str) else ""
+            found.append(ev.OutputAdded(call, terminal, text, retold=not key.endswith("delta")))
     end = meta.get("terminal_exit")
     if isinstance(end, dict):
         code, signal = end.get("exit_code"), end.get("signal")

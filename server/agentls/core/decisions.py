@@ -23,7 +23,7 @@ class Decisions:
         offered = entry.judgement.suggestions
         if chosen is None or chosen.kind != "allow_always" or not offered:
             return self._asks.decide(ask, option, by)
-        self._sessions.get(entry.session).policy.remember(offered[0], "project")
+        self._sessions.get(entry.session).permission.policy.remember(offered[0], "project")
         decision = Decision(option=chosen, by=by, remembered=offered[0].label)
         self._asks.settle(ask, decision)
         self.reconsider()
@@ -48,7 +48,7 @@ class Decisions:
                 f"There is no rule {suggestion!r} to remember for this ask.",
                 hint=f"Choose one of {sorted(offered)}." if offered else "Allow it once.",
             )
-        self._sessions.get(entry.session).policy.remember(chosen, scope)
+        self._sessions.get(entry.session).permission.policy.remember(chosen, scope)
         decision = Decision(option=option, by=by, remembered=chosen.label)
         self._asks.settle(ask, decision)
         self.reconsider()
@@ -77,7 +77,7 @@ class Decisions:
     def reconsider(self) -> None:
         """Rules have changed: asks that they now decide need nobody any more."""
         for entry in self._asks.pending():
-            policy = self._sessions.get(entry.session).policy
+            policy = self._sessions.get(entry.session).permission.policy
             ruling = policy.judge_subject(entry.judgement.subject).ruling
             decision = automatic(ruling, entry.request.options)
             if decision is not None:

@@ -57,17 +57,19 @@ class ToolCallChanged(_Event, frozen=True, tag="tool_call"):
 
 
 class OutputAdded(_Event, frozen=True, tag="output"):
-    """Output of a command that the agent runs itself and only reports."""
+    """Output of a command: one of ours, or one that the agent runs itself and only reports."""
 
     tool_call: ToolCallId
     terminal: TerminalId
     data: str = ""
     whole: bool = False
     """The data is all of the output so far and replaces what was there."""
+    retold: bool = False
+    """The agent may tell again what it has told, with more at the end."""
 
 
 class OutputEnded(_Event, frozen=True, tag="output_ended"):
-    """A command that the agent ran itself is over."""
+    """A command is over."""
 
     tool_call: ToolCallId
     terminal: TerminalId

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from .errors import AgentError
+from .errors import AgentError, AgentlsError
 from .events import Event
 from .model import (
     AgentInfo,
@@ -20,9 +20,13 @@ from .model import (
     Option,
     PastSession,
     SessionSetup,
+    TerminalId,
     ToolCallPatch,
     Usage,
 )
+
+if TYPE_CHECKING:
+    from .terminals import Exit, Snapshot, Terminal, TerminalSpec
 
 
 class Timer(Protocol):
@@ -63,8 +67,36 @@ class TurnOutcome(Struct, frozen=True):
     error: AgentError | None = None
 
 
+class Workplace(Protocol):
+    """What an agent can use in one session beside talking."""
+
+    def run(
+        self, spec: TerminalSpec, limit: int, then: Callable[[Terminal | AgentlsError], None]
+    ) -> Callable[[], None]:
+        """Run a command if that is allowed, and answer once. Returned: how to call it off."""
+        ...
+
+    def stop(self) -> None:
+        """The turn is cancelled."""
+        ...
+
+    def output(self, id: TerminalId) -> Snapshot: ...
+
+    def wait(self, id: TerminalId, then: Callable[[Exit], None]) -> Callable[[], None]: ...
+
+    def kill(self, id: TerminalId) -> None: ...
+
+    def release(self, id: TerminalId) -> None: ...
+
+
 class Sink(Protocol):
     """Where everything goes that an agent says about one session, in the order it said it."""
+
+    @property
+    def cwd(self) -> str: ...
+
+    @property
+    def workplace(self) -> Workplace | None: ...
 
     def deliver(self, event: Event) -> None: ...
 
@@ -147,6 +179,18 @@ class AgentDirectory(Protocol):
     def save_recording(self, name: str, path: str) -> str:
         """Write what an agent and we said to each other lately; the agent that ran last if
         none is named. The path of the file."""
+        ...
+
+
+class Warden(Protocol):
+    """Ends what is left when this server is killed."""
+
+    def guard(self, group: int) -> None: ...
+
+    def forget(self, group: int) -> None: ...
+
+    def mark(self, env: Mapping[str, str]) -> tuple[dict[str, str], str]:
+        """The environment for something to be started, and the mark that it then carries."""
         ...
 
 

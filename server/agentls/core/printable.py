@@ -15,7 +15,6 @@ _ESCAPES = re.compile(
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # They let a text read differently from what it is.
 _REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_OVERWRITTEN = re.compile(r"[^\n\r]*\r+(?=[^\n\r])")
 
 
 def printable(text: str) -> str:
@@ -33,4 +32,5 @@ def one_line(text: str) -> str:
 
 def on_screen(output: str) -> str:
     """What a terminal would be left showing of a command's output: progress bars as they ended."""
-    return printable(_OVERWRITTEN.sub("", _ESCAPES.sub("", output)))
+    lines = _ESCAPES.sub("", output).split("\n")
+    return printable("\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines))

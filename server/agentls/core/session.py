@@ -10,14 +10,12 @@ import logging
 from collections.abc import Sequence
 
 from . import events as ev
-from .asks import Asks, PendingAsk, automatic
+from .asks import Asks
 from .errors import AgentError, SessionNotReady
 from .model import (
     AgentOption,
     AgentSessionId,
-    Always,
     AskId,
-    Decision,
     Level,
     Prompt,
     Role,
@@ -26,9 +24,9 @@ from .model import (
     State,
     ToolCallPatch,
 )
-from .policy.gate import Judgement, SessionPolicy
-from .policy.rules import Mode
-from .ports import Agent, AskRequest, Clock, Observer, Timer, TurnOutcome
+from .permission import Permission
+from .policy.gate import SessionPolicy
+from .ports import Agent, AskRequest, Clock, Observer, Timer, TurnOutcome, Workplace
 from .transcript import ToolCall, Transcript
 
 log = logging.getLogger(__name__)
@@ -79,8 +77,19 @@ class Session:
         self._asks = asks
         self._observers = observers
         self._cancel_grace = cancel_grace
-        self._ask_timeout = ask_timeout
-        self.policy = policy or SessionPolicy.without_rules(agent_name, cwd)
+        self.permission = Permission(
+            id,
+            self.transcript,
+            policy or SessionPolicy.without_rules(agent_name, cwd),
+            asks=asks,
+            clock=clock,
+            timeout=ask_timeout,
+            happen=self._happen,
+            ends=self._why_nothing_is_allowed,
+            waits=self._show_state,
+        )
+        self.workplace: Workplace | None = None
+        """What the agent can use here beside talking."""
         self._cancel_timer: Timer | None = None
         self._cancelling = False
         self._echo = ""
@@ -116,63 +125,7 @@ class Session:
                 log.exception("an observer of %s failed", self.id)
 
     def ask(self, request: AskRequest) -> AskId:
-        earlier = self.transcript.call(request.patch.id)
-        over = earlier is not None and not earlier.is_open
-        # The card first: some agents ask before they ever mention the tool call.
-        self._happen(ev.ToolCallChanged(request.patch))
-        call = self.transcript.call(request.patch.id)
-        assert call is not None, "it was just made"
-        # What a call that is over was about says nothing about what is asked under its name now.
-        judgement = self.policy.judge(_alone(request.patch) if over else call)
-        if self._cancelling or self.state in {State.FAILED, State.CLOSED}:
-            decision: Decision | None = Decision(option=None, by="turn cancelled")
-        else:
-            decision = automatic(judgement.ruling, request.options)
-        ask = self._asks.next_id(self.id)
-        title = call.title or judgement.shown or "The agent asks for permission"
-        if decision is None:
-            self._wait_for_answer(ask, title, request, judgement)
-        self._happen(
-            ev.AskOpened(
-                ask=ask,
-                tool_call=call.call,
-                title=title,
-                options=request.options,
-                shown=judgement.shown,
-                why=judgement.ruling.why,
-                always=tuple(Always(s.id, s.label) for s in judgement.suggestions),
-                decision=decision,
-            )
-        )
-        if decision is not None:
-            request.answer(decision)
-        else:
-            self._show_state()
-        return ask
-
-    def _wait_for_answer(
-        self, ask: AskId, title: str, request: AskRequest, judgement: Judgement
-    ) -> None:
-        for earlier in self._asks.pending(self.id):
-            if earlier.request.patch.id == request.patch.id:
-                self._asks.withdraw(earlier.id, "agent asked again")
-        self._asks.add(
-            PendingAsk(
-                id=ask,
-                session=self.id,
-                title=title,
-                since=self._now(),
-                request=request,
-                judgement=judgement,
-                settled=lambda decision: self._ask_settled(ask, decision),
-                timer=self._clock.later(self._ask_timeout, lambda: self._asks.expire(ask)),
-            )
-        )
-
-    def set_policy(self, mode: Mode) -> None:
-        """How much the person lets this agent do; asks that are open stay open."""
-        self.policy.mode = mode
-        self._happen(ev.PolicyChanged(mode.value))
+        return self.permission.ask(request)
 
     def withdraw(self, ask: AskId) -> None:
         self._asks.withdraw(ask, "agent took it back")
@@ -263,6 +216,8 @@ class Session:
         self._asks.withdraw_all(self.id, "turn cancelled")
         if begins:
             self._tell_to_stop()
+            if self.workplace is not None:
+                self.workplace.stop()
             self._cancel_timer = self._clock.later(self._cancel_grace, self._cancel_unanswered)
         return returned
 
@@ -321,6 +276,7 @@ class Session:
         self._cancelling = False
         self._echo = ""
         self._asks.withdraw_all(self.id, "turn over")
+        self.permission.turn_over()
         self._close_calls(reason)
         usage = outcome.usage if outcome else None
         self._happen(ev.TurnEnded(self.transcript.turn, reason, error, usage))
@@ -351,9 +307,15 @@ class Session:
 
     # -- state
 
-    def _ask_settled(self, ask: AskId, decision: Decision) -> None:
-        self._happen(ev.AskSettled(ask, decision))
-        self._show_state()
+    @property
+    def ending(self) -> bool:
+        """Whether whatever the agent still wants comes too late."""
+        return bool(self._why_nothing_is_allowed())
+
+    def _why_nothing_is_allowed(self) -> str:
+        if self._cancelling:
+            return "turn cancelled"
+        return "session over" if self.state in {State.FAILED, State.CLOSED} else ""
 
     def _show_state(self) -> None:
         """Running or waiting, by whether any ask is open."""
@@ -381,12 +343,6 @@ class Session:
                 f"The session is {self.state.value}.", hint="Wait until it is ready, or restart it."
             )
         return self.agent, self.agent_session
-
-
-def _alone(patch: ToolCallPatch) -> ToolCall:
-    call = Transcript().apply(ev.ToolCallChanged(patch), 0.0)
-    assert isinstance(call, ToolCall)
-    return call
 
 
 def _title(text: str) -> str:

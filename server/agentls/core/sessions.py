@@ -9,7 +9,7 @@ from .asks import Asks
 from .errors import AgentError, AgentExited, UnknownSession, UnsupportedByAgent
 from .model import AgentSessionId, Prompt, SessionId, SessionSetup, State
 from .policy.gate import SessionPolicy
-from .ports import Agent, AgentHost, Clock, Observer, Tasks
+from .ports import Agent, AgentHost, Clock, Observer, Tasks, Workplace
 from .session import Session
 
 
@@ -27,6 +27,7 @@ class Sessions:
         cancel_grace: float = 10.0,
         ask_timeout: float = 1800.0,
         policy: Callable[[str, str], SessionPolicy] = SessionPolicy.without_rules,
+        workplace: Callable[[Session], Workplace] | None = None,
     ) -> None:
         self._agents = agents
         self._asks = asks
@@ -36,6 +37,7 @@ class Sessions:
         self._cancel_grace = cancel_grace
         self._ask_timeout = ask_timeout
         self._policy = policy
+        self._workplace = workplace
         self._sessions: dict[SessionId, Session] = {}
         self.observers: list[Observer] = []
 
@@ -119,6 +121,8 @@ class Sessions:
             ask_timeout=self._ask_timeout,
             policy=self._policy(agent, cwd),
         )
+        if self._workplace is not None:
+            session.workplace = self._workplace(session)
         self._sessions[session.id] = session
         session.begin()
         return session

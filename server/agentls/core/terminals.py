@@ -81,6 +81,8 @@ class Terminal(Struct, kw_only=True, eq=False):
     """For people."""
     cwd: str
     source: Source
+    turn: int = 0
+    """In which turn of its session it was started."""
     created: float
     tail: Tail
     exit: Exit | None = None
@@ -128,6 +130,10 @@ class TerminalHandle(Protocol):
 
     def kill(self) -> None:
         """End it and everything that it started, which may take a while."""
+        ...
+
+    def release(self) -> None:
+        """Only people may still want to see it."""
         ...
 
     def pause(self) -> None:
@@ -239,13 +245,16 @@ class Terminals:
     def of(self, session: SessionId) -> list[Terminal]:
         return [entry.terminal for entry in self._of(session) if entry.opened]
 
+    def knows(self, session: SessionId, id: TerminalId) -> bool:
+        return (session, id) in self._entries
+
     def _of(self, session: SessionId) -> list[_Entry]:
         return [e for (owner, _), e in self._entries.items() if owner == session]
 
     # -- what an agent does
 
     async def create(
-        self, session: SessionId, spec: TerminalSpec, *, limit: int = OUTPUT_LIMIT
+        self, session: SessionId, spec: TerminalSpec, *, limit: int = OUTPUT_LIMIT, turn: int = 0
     ) -> Terminal:
         """Run a command, and keep as much of its output as the limit says."""
         terminal = Terminal(
@@ -254,6 +263,7 @@ class Terminals:
             command=spec.shown,
             cwd=spec.cwd,
             source=Source.HOSTED,
+            turn=turn,
             created=self._clock.now(),
             tail=Tail(min(limit, _LARGEST_OUTPUT)),
         )
@@ -306,10 +316,13 @@ class Terminals:
         if terminal.released:
             return
         terminal.released = True
+        entry = self._entry(terminal)
         if terminal.running:
-            self._entry(terminal).kill()
+            entry.kill()
         else:
             self._keep_less(terminal)
+        if entry.handle is not None:
+            entry.handle.release()
 
     # -- what a person does
 
@@ -340,6 +353,17 @@ class Terminals:
             entry.kill()
         return [t for t in self.of(session) if t.running and t.source is Source.MIRRORED]
 
+    def kill_turn(self, session: SessionId, turn: int) -> list[Terminal]:
+        """End what was started in that turn. As in `kill_all`: those that are not ours to kill."""
+        begun = [e for e in self._of(session) if e.terminal.turn == turn]
+        for entry in begun:
+            entry.kill()
+        return [
+            e.terminal
+            for e in begun
+            if e.opened and e.terminal.running and e.terminal.source is Source.MIRRORED
+        ]
+
     def end_session(self, session: SessionId) -> None:
         """Neither the agent nor its commands are there any more."""
         for terminal in self.kill_all(session):
@@ -354,6 +378,7 @@ class Terminals:
         session: SessionId,
         id: TerminalId,
         *,
+        turn: int = 0,
         command: str = "",
         cwd: str = "",
         data: str = "",
@@ -362,7 +387,7 @@ class Terminals:
     ) -> Terminal:
         """An id that is not known yet becomes a terminal. `whole` data is all of the output so
         far, of which only what is new is taken."""
-        entry = self._entries.get((session, id)) or self._mirrored(session, id, command, cwd)
+        entry = self._entries.get((session, id)) or self._mirrored(session, id, turn)
         terminal = entry.terminal
         if terminal.source is not Source.MIRRORED:
             return terminal  # we know better than what the agent says about it
@@ -380,13 +405,14 @@ class Terminals:
             self.exited(entry, exit)
         return terminal
 
-    def _mirrored(self, session: SessionId, id: TerminalId, command: str, cwd: str) -> _Entry:
+    def _mirrored(self, session: SessionId, id: TerminalId, turn: int) -> _Entry:
         terminal = Terminal(
             id=id,
             session=session,
-            command=command,
-            cwd=cwd,
+            command="",
+            cwd="",
             source=Source.MIRRORED,
+            turn=turn,
             created=self._clock.now(),
             tail=Tail(OUTPUT_LIMIT),
             released=True,

@@ -127,7 +127,7 @@ class AskHandlers:
 
     def session_set_policy(self, params: p.SetPolicyParams) -> p.SessionResult:
         session = self._sessions.get(SessionId(params.session_id))
-        session.set_policy(Mode(params.policy.value))
+        session.permission.set_mode(Mode(params.policy.value))
         self._decisions.reconsider()
         return p.SessionResult(session=convert.head(session))
 

@@ -14,6 +14,8 @@ class EditorAbilities(Struct, frozen=True, kw_only=True):
     name: str = ""
     plugin: bool = False
     """It has our front end: it declared `experimental.agentls`."""
+    runs_terminals: bool = False
+    """Its front end runs commands in terminals of its own."""
     progress: bool = False
     message_request: bool = False
     show_document: bool = False
@@ -29,9 +31,11 @@ def abilities(params: lsp.InitializeParams) -> EditorAbilities:
     workspace = params.capabilities.workspace
     lenses = workspace.code_lens if workspace else None
     experimental: Any = params.capabilities.experimental
+    ours = experimental.get("agentls") if isinstance(experimental, dict) else None
     return EditorAbilities(
         name=params.client_info.name if params.client_info else "",
-        plugin=isinstance(experimental, dict) and isinstance(experimental.get("agentls"), dict),
+        plugin=isinstance(ours, dict),
+        runs_terminals=isinstance(ours, dict) and ours.get("runsTerminals") is True,
         progress=bool(window and window.work_done_progress),
         message_request=bool(window and window.show_message),
         show_document=bool(window and window.show_document and window.show_document.support),

@@ -33,6 +33,7 @@ class Dispatcher:
         found = [(m, _handler(m, handlers)) for m in p.REQUESTS]
         self._by_method = {m.method: (m, handler) for m, handler in found}
         self._by_command = {m.command: (m, handler) for m, handler in found}
+        self._notified = {m.method: (m, _handler(m, handlers)) for m in p.EDITOR_NOTIFICATIONS}
         self._running: dict[Any, asyncio.Task[Any]] = {}
 
     def request(self, id: Any, method: str, params: Any, answer: Answer) -> None:
@@ -53,6 +54,17 @@ class Dispatcher:
             answer(None, (INVALID_PARAMS, str(error)))
         else:
             self._run(id, found[0], found[1], params, answer)
+
+    def notification(self, method: str, params: Any) -> None:
+        """Nobody is told what is wrong with it but the log."""
+        found = self._notified.get(method)
+        if found is None:
+            log.warning("notification %s ignored: there is none of that name", method)
+            return
+        try:
+            found[1](msgspec.convert(params if params is not None else {}, found[0].params))
+        except msgspec.ValidationError as error:
+            log.warning("notification %s ignored: %s", method, error)
 
     def cancel(self, id: Any) -> bool:
         """The editor does not want the answer any more; it gets one that says so."""

@@ -643,6 +643,149 @@ class RecordingResult(Wire):
     path: str
 
 
+class TerminalSource(StrEnum):
+    """Who runs a command."""
+
+    HOSTED = "hosted"
+    """The server: it can be watched live and typed into."""
+    EDITOR = "editor"
+    """The editor itself, because it said that it can."""
+    MIRRORED = "mirrored"
+    """The agent, which only reports it: to be marked as read-only."""
+
+
+class TerminalItem(Wire):
+    """A command: running, or over but still readable."""
+
+    session_id: str
+    terminal_id: str
+    command: str
+    cwd: str
+    source: TerminalSource
+    created: float
+    running: bool
+    ended: float | None = None
+    exit_code: int | None = None
+    signal: str = ""
+    """The name of the signal that ended it, e.g. SIGTERM."""
+
+
+class TerminalListParams(Wire):
+    """The terminals of one session, or of all."""
+
+    session_id: str = ""
+    running: bool = False
+    """Only those that are still running."""
+
+
+class TerminalListResult(Wire):
+    """Oldest first."""
+
+    terminals: list[TerminalItem]
+
+
+class TerminalParams(Wire):
+    """Names a terminal."""
+
+    session_id: str
+    terminal_id: str
+
+
+class TerminalAttachParams(Wire):
+    """Begin to watch a terminal. With a size, its window becomes that big."""
+
+    session_id: str
+    terminal_id: str
+    columns: Annotated[int, Meta(ge=1, le=65535)] | None = None
+    rows: Annotated[int, Meta(ge=1, le=65535)] | None = None
+
+
+class TerminalAttachResult(Wire):
+    """What is kept of the output; what comes later comes as `terminal/data`."""
+
+    terminal: TerminalItem
+    text: str
+    """With its escape sequences, for a terminal emulator."""
+    truncated: bool = False
+    """Older output is not kept any more."""
+
+
+class TerminalInputParams(Wire):
+    """Type into a terminal."""
+
+    session_id: str
+    terminal_id: str
+    text: str
+
+
+class TerminalResizeParams(Wire):
+    """The window of a terminal has another size."""
+
+    session_id: str
+    terminal_id: str
+    columns: Annotated[int, Meta(ge=1, le=65535)]
+    rows: Annotated[int, Meta(ge=1, le=65535)]
+
+
+class TerminalKillAllResult(Wire):
+    """`left` still run: the agent runs them itself."""
+
+    left: list[TerminalItem] = []
+
+
+class TerminalDidOpenParams(Wire):
+    """There is a new terminal, or more is known about one."""
+
+    terminal: TerminalItem
+
+
+class TerminalDataParams(Wire):
+    """More output of a terminal that the editor is attached to."""
+
+    session_id: str
+    terminal_id: str
+    text: str
+    reset: bool = False
+    """The text does not go on from the last one: clear the view first."""
+
+
+class TerminalDidExitParams(Wire):
+    """A command is over; all of its output that is kept has been sent."""
+
+    terminal: TerminalItem
+
+
+class TerminalRunParams(Wire):
+    """Run a command in a terminal of the editor. Answer when it has started."""
+
+    session_id: str
+    terminal_id: str
+    title: str
+    """The command for people."""
+    argv: list[str]
+    """The program and its arguments; no shell is to be put in between."""
+    cwd: str
+    env: dict[str, str]
+    """What to set beyond the editor's own environment."""
+
+
+class TerminalOutputParams(Wire):
+    """What a terminal that the editor runs has printed."""
+
+    session_id: str
+    terminal_id: str
+    text: str
+
+
+class TerminalExitedParams(Wire):
+    """A terminal that the editor runs has ended."""
+
+    session_id: str
+    terminal_id: str
+    exit_code: int | None = None
+    signal: str = ""
+
+
 class DidChangeParams(Wire):
     """A numbered batch of changes. A gap in the numbers: ask for a snapshot."""
 
@@ -767,6 +910,48 @@ REQUESTS: tuple[Method, ...] = (
         result=RuleExplainResult,
     ),
     Method(
+        name="terminal/list",
+        title="List terminals",
+        params=TerminalListParams,
+        result=TerminalListResult,
+    ),
+    Method(
+        name="terminal/attach",
+        title="Watch a terminal",
+        params=TerminalAttachParams,
+        result=TerminalAttachResult,
+    ),
+    Method(
+        name="terminal/detach",
+        title="Watch a terminal no longer",
+        params=TerminalParams,
+        result=Nothing,
+    ),
+    Method(
+        name="terminal/input",
+        title="Type into a terminal",
+        params=TerminalInputParams,
+        result=Nothing,
+    ),
+    Method(
+        name="terminal/resize",
+        title="Resize a terminal",
+        params=TerminalResizeParams,
+        result=Nothing,
+    ),
+    Method(
+        name="terminal/kill",
+        title="End a command and all that it started",
+        params=TerminalParams,
+        result=TerminalListResult,
+    ),
+    Method(
+        name="terminal/killAll",
+        title="End all commands of a session",
+        params=SessionParams,
+        result=TerminalKillAllResult,
+    ),
+    Method(
         name="recording/save",
         title="Save a recording of an agent's traffic",
         params=RecordingParams,
@@ -777,5 +962,44 @@ REQUESTS: tuple[Method, ...] = (
 
 NOTIFICATIONS: tuple[Method, ...] = (
     Method(name="session/didChange", title="A session changed", params=DidChangeParams),
+    Method(name="terminal/didOpen", title="A terminal was opened", params=TerminalDidOpenParams),
+    Method(name="terminal/data", title="A terminal has more output", params=TerminalDataParams),
+    Method(name="terminal/didExit", title="A terminal has ended", params=TerminalDidExitParams),
 )
 """Server to editor; only to editors that declare `capabilities.experimental.agentls`."""
+
+EDITOR_NOTIFICATIONS: tuple[Method, ...] = (
+    Method(
+        name="terminal/output",
+        title="A terminal of the editor has more output",
+        params=TerminalOutputParams,
+    ),
+    Method(
+        name="terminal/exited",
+        title="A terminal of the editor has ended",
+        params=TerminalExitedParams,
+    ),
+)
+"""Editor to server; from editors that run terminals themselves."""
+
+SERVER_REQUESTS: tuple[Method, ...] = (
+    Method(
+        name="terminal/run",
+        title="Run a command in a terminal of the editor",
+        params=TerminalRunParams,
+        result=Nothing,
+    ),
+    Method(
+        name="terminal/kill",
+        title="End a terminal of the editor, with all that it started",
+        params=TerminalParams,
+        result=Nothing,
+    ),
+    Method(
+        name="terminal/release",
+        title="Nobody needs a terminal of the editor any more",
+        params=TerminalParams,
+        result=Nothing,
+    ),
+)
+"""Server to editor; only to editors that declare `experimental.agentls.runsTerminals`."""

@@ -26,6 +26,8 @@ from ..core.policy.gate import RuleBook, SessionPolicy
 from ..core.ports import AgentDirectory, Clock, Tasks
 from ..core.sessions import Sessions
 from ..core.settings import Settings, settings_from
+from ..core.terminal_backends import Backends
+from ..core.terminals import Terminals, TerminalSpec
 from ..core.text import Encoding
 from . import protocol as p
 from .ask_handlers import AskHandlers
@@ -33,11 +35,14 @@ from .ask_surface import AskSurface
 from .capabilities import EditorAbilities, abilities
 from .dispatch import Dispatcher
 from .documents import Documents
+from .editor_terminals import EditorTerminals
 from .handlers import Handlers
 from .plain import PlainEditor
 from .progress import Progress
 from .publisher import Publisher
 from .session_documents import SessionDocuments
+from .terminal_handlers import TerminalHandlers
+from .terminal_views import TerminalViews
 from .wire import INVALID_PARAMS, Frames, Protocol, Writer, converter_factory
 
 log = logging.getLogger(__name__)
@@ -53,11 +58,17 @@ class Services(Interface):
     @property
     def decisions(self) -> Decisions: ...
     @property
+    def terminals(self) -> Terminals: ...
+    @property
+    def backends(self) -> Backends: ...
+    @property
     def agents(self) -> AgentDirectory: ...
     @property
     def clock(self) -> Clock: ...
     @property
     def tasks(self) -> Tasks: ...
+
+    def launch(self, spec: TerminalSpec) -> tuple[list[str], dict[str, str]]: ...
 
     def book(self, root: str) -> RuleBook: ...
 
@@ -180,11 +191,24 @@ class EditorServer:
             show=lambda uri: self._show_document(services, editor, uri),
             folder=handlers.folder,
         )
-        self._dispatcher = Dispatcher(handlers, self._ask_handlers)
+        terminals = self._terminals(services, editor)
+        self._dispatcher = Dispatcher(handlers, self._ask_handlers, *terminals)
         self._observe(services, editor, publisher, files)
         self._wire.own["initialized"] = lambda _: self._tell_problems(
             [*problems, *services.agents.problems(), *services.book(handlers.workspace).problems()]
         )
+
+    def _terminals(self, services: Services, editor: EditorAbilities) -> tuple[object, object]:
+        """What handles messages about terminals."""
+        views = TerminalViews(
+            services.terminals, self._wire.tell, self._backlog, services.clock, time.monotonic
+        )
+        if editor.plugin:
+            services.terminals.observers.append(views)
+        runs = EditorTerminals(self._request, services.launch, services.clock, services.tasks)
+        if editor.runs_terminals:
+            services.backends.editor = runs
+        return TerminalHandlers(services.sessions, services.terminals, views), runs
 
     def _observe(
         self,
@@ -268,7 +292,7 @@ class EditorServer:
         assert self._dispatcher is not None
         method, params = message["method"], message.get("params")
         if "id" not in message:
-            log.warning("notification %s ignored: it is a request", method)
+            self._dispatcher.notification(method, params)
             return
         self._dispatcher.request(message["id"], method, params, self._answer(message["id"]))
 

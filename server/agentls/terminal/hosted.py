@@ -14,9 +14,10 @@ import logging
 import signal
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Protocol, cast
+from typing import cast
 
 from ..core.errors import TerminalFailed
+from ..core.ports import Warden
 from ..core.terminals import Exit, Source, Terminal, TerminalSink, TerminalSpec
 from . import launch, trees
 from .screen import Screen
@@ -30,16 +31,6 @@ _PATIENCE = 2.0
 _SOON = 0.02
 _NOW_AND_THEN = 5.0
 """Seconds between looks at what ended commands have left behind."""
-
-
-class Warden(Protocol):
-    """Ends what is left when this server is killed."""
-
-    def guard(self, group: int) -> None: ...
-
-    def forget(self, group: int) -> None: ...
-
-    def mark(self, env: Mapping[str, str]) -> tuple[dict[str, str], str]: ...
 
 
 class HostedTerminals:
@@ -160,6 +151,9 @@ class HostedTerminal(asyncio.SubprocessProtocol):
             if not self._exited:
                 self._tell({-self._tree.pid})
             self._all.watch(self)
+
+    def release(self) -> None:
+        """Nothing is held for whoever started it."""
 
     def look(self, processes: Iterable[trees.Process] | None) -> bool:
         """Go on ending it, if it was killed. Whether it is over."""

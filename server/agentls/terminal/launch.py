@@ -7,6 +7,7 @@ and the policy has read the line as bash. The person's own shell may be one that
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..core.errors import TerminalFailed
+from ..core.policy.git_environment import git_safety
 from ..core.terminals import TerminalSpec
 
 _ANYWHERE = {
@@ -23,19 +25,26 @@ _ANYWHERE = {
     "GIT_PAGER": "cat",
 }
 _OF_ANOTHER_TERMINAL = ("COLUMNS", "LINES")
+_PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
 _HELPER = str(Path(__file__).with_name("controlling.py"))
 
 
 def command_line(spec: TerminalSpec, env: Mapping[str, str]) -> list[str]:
     """The program to start, with its arguments, as the owner of its terminal."""
-    words = _words(spec, env.get("PATH", os.defpath))
+    words = words_of(spec, env.get("PATH", os.defpath))
     return [sys.executable, "-I", "-S", _HELPER, env.get("LC_CTYPE", ""), *words]
 
 
 def environment(spec: TerminalSpec, editor: Mapping[str, str]) -> dict[str, str]:
     """That of the editor, what suits any terminal of ours, and above all what the agent says."""
     env = {name: value for name, value in editor.items() if name not in _OF_ANOTHER_TERMINAL}
-    return {**env, **_ANYWHERE, "PWD": spec.cwd, **spec.env}
+    return {**env, "PWD": spec.cwd, **additions(spec, env)}
+
+
+def additions(spec: TerminalSpec, editor: Mapping[str, str]) -> dict[str, str]:
+    """What a command of an agent gets beyond the environment of the editor."""
+    added = {**_ANYWHERE, **spec.env}
+    return {**added, **git_safety({**editor, **added})}
 
 
 def check_folder(folder: str) -> None:
@@ -45,8 +54,11 @@ def check_folder(folder: str) -> None:
         )
 
 
-def _words(spec: TerminalSpec, path: str) -> list[str]:
-    if not spec.args and not (Path(spec.command).is_absolute() and _is_program(spec.command)):
+def words_of(spec: TerminalSpec, path: str) -> list[str]:
+    """The program and its arguments, without a shell where none is needed."""
+    # The policy has read it as a shell line: only what means the same either way is a program.
+    plain = _PLAIN.fullmatch(spec.command) and Path(spec.command).is_absolute()
+    if not spec.args and not (plain and _is_program(spec.command)):
         shell = _on_path("bash", path) or "/bin/sh"
         return [shell, "-c", spec.command]
     if "/" in spec.command:

@@ -1,0 +1,224 @@
+"""What one session may do: its policy, its open asks, and what was allowed just now.
+
+An agent may put an ask itself, or want something done by us: both end in one decision, made by the
+rules, by what was already allowed in this turn, or by a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+
+from msgspec import Struct
+
+from . import events as ev
+from .asks import Asks, PendingAsk, automatic
+from .grants import Grant, same_wish
+from .model import Always, AskId, Decision, Option, SessionId, ToolCallId, ToolCallPatch
+from .policy.gate import Judgement, SessionPolicy
+from .policy.rules import Mode
+from .policy.verdicts import Subject, Verdict
+from .ports import AskRequest, Clock
+from .transcript import ToolCall, Transcript
+
+ALLOW = Option("allow", "Allow", "allow_once")
+REJECT = Option("reject", "Reject", "reject_once")
+"""What is offered when the agent wants something of us and has no options of its own."""
+
+
+class Permit(Struct, frozen=True):
+    """The answer to a wish."""
+
+    decision: Decision
+    call: ToolCallId | None = None
+    """The tool call that it belongs to, if there is one."""
+
+    @property
+    def given(self) -> bool:
+        return self.decision.allows
+
+
+class Permission:
+    """Of one session, which it tells what happens."""
+
+    def __init__(
+        self,
+        session: SessionId,
+        transcript: Transcript,
+        policy: SessionPolicy,
+        *,
+        asks: Asks,
+        clock: Clock,
+        timeout: float,
+        happen: Callable[[ev.Event], None],
+        ends: Callable[[], str],
+        waits: Callable[[], None],
+    ) -> None:
+        self.policy = policy
+        self._session = session
+        self._transcript = transcript
+        self._asks = asks
+        self._clock = clock
+        self._timeout = timeout
+        self._happen = happen
+        self._ends = ends
+        """Why nothing is allowed any more; empty while something may be."""
+        self._waits = waits
+        """Shows that somebody has to answer, or not any more."""
+        self._grants: list[Grant] = []
+        self._own_calls = 0
+
+    def ask(self, request: AskRequest) -> AskId:
+        """The agent asks by itself."""
+        earlier = self._transcript.call(request.patch.id)
+        over = earlier is not None and not earlier.is_open
+        # A copy: the entry itself is about to change.
+        before = None if earlier is None or over else copy(earlier)
+        # The card first: some agents ask before they ever mention the tool call.
+        self._happen(ev.ToolCallChanged(request.patch))
+        call = self._transcript.call(request.patch.id)
+        assert call is not None, "it was just made"
+        # What a call that is over was about says nothing about what is asked under its name now.
+        judgement = self.policy.judge(_alone(request.patch) if over else call, before)
+        return self._open(request, call, judgement)
+
+    def permit(
+        self, subject: Subject, title: str, then: Callable[[Permit], None]
+    ) -> Callable[[], None]:
+        """The agent wants us to do something. `then` is called once; returned: how to call it
+        off, which allows nothing."""
+        if ends := self._ends():
+            then(Permit(Decision(option=None, by=ends)))
+            return lambda: None
+        judgement = self.policy.judge_subject(subject)
+        ruling = judgement.ruling
+        call = self._call_about(subject)
+        if ruling.verdict is not Verdict.DENY and (grant := self._take(subject)):
+            then(Permit(Decision(option=ALLOW, by=grant.by), grant.call))
+            return lambda: None
+        if ruling.verdict is Verdict.ALLOW and ruling.rule is None:
+            # What anybody may do, such as reading in the workspace, is not worth an entry.
+            then(Permit(Decision(option=ALLOW, by=ruling.why), call))
+            return lambda: None
+        patch = ToolCallPatch(id=call) if call else self._own_card(subject, title)
+        request = AskRequest(
+            patch, (ALLOW, REJECT), lambda decision: then(Permit(decision, patch.id))
+        )
+        self._happen(ev.ToolCallChanged(patch))
+        card = self._transcript.call(patch.id)
+        assert card is not None, "it was just made"
+        ask = self._open(request, card, judgement)
+        return lambda: self._asks.withdraw(ask, "agent took it back")
+
+    def set_mode(self, mode: Mode) -> None:
+        """How much the person lets this agent do; asks that are open stay open."""
+        self.policy.mode = mode
+        self._happen(ev.PolicyChanged(mode.value))
+
+    def turn_over(self) -> None:
+        """What was allowed in a turn is not allowed in the next."""
+        self._grants.clear()
+
+    def own_card(self, title: str, kind: str) -> ToolCallId:
+        """A tool call for something that the agent has not shown as one."""
+        patch = self._own_card(Subject(kind=kind), title)
+        self._happen(ev.ToolCallChanged(patch))
+        return patch.id
+
+    # -- asking
+
+    def _open(self, request: AskRequest, call: ToolCall, judgement: Judgement) -> AskId:
+        if ends := self._ends():
+            decision: Decision | None = Decision(option=None, by=ends)
+        else:
+            decision = automatic(judgement.ruling, request.options)
+        ask = self._asks.next_id(self._session)
+        title = call.title or judgement.shown or "The agent asks for permission"
+        if decision is None:
+            self._wait_for_answer(ask, title, request, judgement)
+        self._happen(
+            ev.AskOpened(
+                ask=ask,
+                tool_call=call.call,
+                title=title,
+                options=request.options,
+                shown=judgement.shown,
+                why=judgement.ruling.why,
+                always=tuple(Always(s.id, s.label) for s in judgement.suggestions),
+                decision=decision,
+            )
+        )
+        if decision is not None:
+            self._remember(request, judgement, decision)
+            request.answer(decision)
+        else:
+            self._waits()
+        return ask
+
+    def _wait_for_answer(
+        self, ask: AskId, title: str, request: AskRequest, judgement: Judgement
+    ) -> None:
+        def settled(decision: Decision) -> None:
+            self._remember(request, judgement, decision)
+            self._happen(ev.AskSettled(ask, decision))
+            self._waits()
+
+        for earlier in self._asks.pending(self._session):
+            if earlier.request.patch.id == request.patch.id and not _ours(request):
+                self._asks.withdraw(earlier.id, "agent asked again")
+        self._asks.add(
+            PendingAsk(
+                id=ask,
+                session=self._session,
+                title=title,
+                since=self._clock.now(),
+                request=request,
+                judgement=judgement,
+                settled=settled,
+                timer=self._clock.later(self._timeout, lambda: self._asks.expire(ask)),
+            )
+        )
+
+    # -- what was allowed just now
+
+    def _remember(self, request: AskRequest, judgement: Judgement, decision: Decision) -> None:
+        if decision.allows and not _ours(request):
+            self._grants.append(Grant(judgement.subject, request.patch.id, decision.by))
+
+    def _take(self, subject: Subject) -> Grant | None:
+        for grant in self._grants:
+            if same_wish(grant.subject, subject):
+                if subject.command is not None:  # once is once
+                    self._grants.remove(grant)
+                return grant
+        return None
+
+    # -- tool calls
+
+    def _call_about(self, subject: Subject) -> ToolCallId | None:
+        """The open tool call in which the agent does what it now wants of us."""
+        from .policy.subjects import subject_of  # noqa: PLC0415 - loads with the first ask
+
+        for call in reversed(self._transcript.open_calls()):
+            if same_wish(subject_of(call, subject.agent, subject.cwd), subject):
+                return call.call
+        return None
+
+    def _own_card(self, subject: Subject, title: str) -> ToolCallPatch:
+        self._own_calls += 1
+        return ToolCallPatch(
+            id=ToolCallId(f"agentls:{self._own_calls}"),
+            title=title,
+            kind=subject.kind,
+            status="pending",
+        )
+
+
+def _ours(request: AskRequest) -> bool:
+    return request.options == (ALLOW, REJECT)
+
+
+def _alone(patch: ToolCallPatch) -> ToolCall:
+    call = Transcript().apply(ev.ToolCallChanged(patch), 0.0)
+    assert isinstance(call, ToolCall)
+    return call

@@ -1,0 +1,118 @@
+"""An agent that does what the prompt says: a list of steps in JSON, for what no recording has.
+
+    {"call": "terminal/create", "params": {…}, "as": "t"}   a request to the client; "nowait": true
+                                                             goes on without the answer
+    {"update": {"sessionUpdate": …}}                         say something about the session
+    {"await": "cancel"}                                      go on when the turn was cancelled
+
+In params, "$t" stands for the terminal id that the call named "t" was answered with. The answer to
+each call is said as a line of JSON. A cancelled turn ends as cancelled after the step it is at,
+unless the step is `{"stubborn": true}`, after which cancelling is not listened to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+Json = dict[str, Any]
+
+
+class Puppet:
+    def __init__(self, writer: asyncio.StreamWriter | None = None) -> None:
+        self._next = 0
+        self._waiting: dict[int, asyncio.Future[Json]] = {}
+        self._cancelled: dict[str, asyncio.Event] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def send(self, message: Json) -> None:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.flush()
+
+    async def run(self) -> None:
+        reader = asyncio.StreamReader(limit=1 << 26)
+        loop = asyncio.get_running_loop()
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+        while line := await reader.readline():
+            self._receive(json.loads(line))
+
+    def _receive(self, message: Json) -> None:
+        method = message.get("method")
+        if method is None:
+            self._waiting.pop(message["id"]).set_result(message)
+        elif method == "session/cancel":
+            self._cancelled[message["params"]["sessionId"]].set()
+        elif "id" in message:
+            task = asyncio.create_task(self._answer(message))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, message: Json) -> None:
+        result = await self._result(message["method"], message.get("params") or {})
+        self.send({"id": message["id"], "result": result})
+
+    async def _result(self, method: str, params: Json) -> Json:
+        if method == "initialize":
+            return {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}}
+        if method == "session/new":
+            self._next += 1
+            return {"sessionId": f"puppet-{self._next}"}
+        if method == "session/prompt":
+            return {"stopReason": await self._turn(params["sessionId"], params["prompt"])}
+        return {}
+
+    async def _turn(self, session: str, prompt: list[Json]) -> str:
+        cancelled = self._cancelled[session] = asyncio.Event()
+        stubborn = False
+        known: dict[str, Any] = {}
+        for step in json.loads("".join(block["text"] for block in prompt)):
+            if "stubborn" in step:
+                stubborn = True
+            elif "await" in step:
+                await cancelled.wait()
+            elif "update" in step:
+                update = _filled(step["update"], known)
+                self.send(
+                    {
+                        "method": "session/update",
+                        "params": {"sessionId": session, "update": update},
+                    }
+                )
+            else:
+                work = asyncio.create_task(self._call(session, step, known))
+                self._tasks.add(work)
+                if not step.get("nowait"):
+                    done = {work} if stubborn else {work, asyncio.create_task(cancelled.wait())}
+                    await asyncio.wait(done, return_when=asyncio.FIRST_COMPLETED)
+            if cancelled.is_set() and not stubborn:
+                return "cancelled"
+        return "end_turn"
+
+    async def _call(self, session: str, step: Json, known: dict[str, Any]) -> None:
+        self._next += 1
+        future = self._waiting[self._next] = asyncio.get_running_loop().create_future()
+        params = {"sessionId": session, **_filled(step.get("params", {}), known)}
+        self.send({"id": self._next, "method": step["call"], "params": params})
+        answer = await future
+        said = {key: answer[key] for key in ("result", "error") if key in answer}
+        if isinstance(said.get("result"), dict) and "terminalId" in said["result"]:
+            known[step.get("as", "t")] = said["result"]["terminalId"]
+        content = {"type": "text", "text": json.dumps({"call": step["call"], **said}) + "\n"}
+        update = {"sessionUpdate": "agent_message_chunk", "content": content}
+        self.send({"method": "session/update", "params": {"sessionId": session, "update": update}})
+
+
+def _filled(value: Any, known: dict[str, Any]) -> Any:
+    if isinstance(value, str):
+        return known.get(value[1:], value) if value.startswith("$") else value
+    if isinstance(value, list):
+        return [_filled(item, known) for item in value]
+    if isinstance(value, dict):
+        return {key: _filled(item, known) for key, item in value.items()}
+    return value
+
+
+if __name__ == "__main__":
+    asyncio.run(Puppet().run())
