@@ -1,0 +1,1 @@
+"""Files on disk: read, written, remembered and brought back."""
