@@ -220,9 +220,10 @@ export interface ContentBlock {
   raw?: Record<string, unknown> | null;
 }
 
-/** What a command printed that the agent runs itself. */
+/** What a command printed, whoever runs it. */
 export interface CommandOutput {
   terminalId: string;
+  /** As a screen would be left showing it, without escape sequences; `size` is before that. */
   output: Body;
   /** @default false */
   ended?: boolean;

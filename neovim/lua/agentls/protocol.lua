@@ -180,9 +180,10 @@
 ---The block as the agent sent it, when its kind is unknown to the server.
 ---@field raw? table<string, any>
 
----What a command printed that the agent runs itself.
+---What a command printed, whoever runs it.
 ---@class (exact) agentls.CommandOutput
 ---@field terminalId string
+---As a screen would be left showing it, without escape sequences; `size` is before that.
 ---@field output agentls.Body
 ---Default: false
 ---@field ended? boolean

@@ -9,6 +9,7 @@ from ..core import model, transcript
 from ..core.asks import PendingAsk
 from ..core.growing import GrowingText
 from ..core.policy.rules import Rule, what
+from ..core.printable import on_screen
 from ..core.session import Session
 from . import protocol as p
 
@@ -203,7 +204,8 @@ def start(text: str) -> p.Body:
 def tail(text: GrowingText) -> p.Body:
     """A text that is read from its end, like the output of a command."""
     size = text.length
-    return p.Body(text=text.since(max(0, size - BODY_LIMIT)), size=size, cut=size > BODY_LIMIT)
+    newest = on_screen(text.since(max(0, size - BODY_LIMIT)))
+    return p.Body(text=newest, size=size, cut=size > BODY_LIMIT)
 
 
 def tool_content(

@@ -14,6 +14,7 @@ from ..core.errors import BadRequest
 from ..core.markdown import transcript_markdown
 from ..core.model import AgentSessionId, Block, Diff, Prompt, SessionId, TerminalId
 from ..core.ports import AgentDirectory
+from ..core.printable import on_screen
 from ..core.session import Session
 from ..core.sessions import Sessions
 from ..core.settings import Settings
@@ -162,7 +163,7 @@ def _body(call: ToolCall, part: int | str, side: str) -> str:
         output = call.terminals.get(TerminalId(part))
         if output is None:
             raise BadRequest(f"The tool call has no terminal {part!r}.")
-        return str(output.text)
+        return on_screen(str(output.text))
     if not 0 <= part < len(call.content):
         raise BadRequest(f"The tool call has no part {part}.")
     content = call.content[part]

@@ -214,10 +214,11 @@ class ContentBlock(Wire):
 
 
 class CommandOutput(Wire):
-    """What a command printed that the agent runs itself."""
+    """What a command printed, whoever runs it."""
 
     terminal_id: str
     output: Body
+    """As a screen would be left showing it, without escape sequences; `size` is before that."""
     ended: bool = False
     exit_code: int | None = None
     signal: str = ""

@@ -1,0 +1,7 @@
+std = "luajit"
+cache = false
+max_line_length = 130
+read_globals = { "vim" }
+globals = { "vim.g", "vim.b", "vim.bo", "vim.wo", "vim.o", "vim.env" }
+-- Handlers take what Neovim gives them.
+unused_args = false
