@@ -130,6 +130,22 @@ async def test_asks_of_real_agents(bench: Bench, agent: str, what: str) -> None:
         assert "rule" in ask["decision"]["by"]
 
 
+@pytest.mark.parametrize("agent", [a for a in AGENTS if a in {"claude", "codex"}])
+async def test_a_command_that_the_agent_runs_itself_is_a_mirrored_terminal(
+    bench: Bench, agent: str
+) -> None:
+    editor = await bench.editor()
+    session = await prompt(editor, agent, "#fake shell touch made.txt && echo out-loud")
+    await _decide(editor, await _asked(editor, session), verdict="allow")
+    await ended(editor, session)
+    (terminal,) = (await editor.request("agentls/terminal/list"))["terminals"]
+    assert (terminal["source"], terminal["running"]) == ("mirrored", False)
+    assert "echo out-loud" in terminal["command"]
+    ids = {"sessionId": session, "terminalId": terminal["terminalId"]}
+    view = await editor.request("agentls/terminal/attach", ids)
+    assert view["text"].strip() == "out-loud"
+
+
 def _undo(bench: Bench) -> None:
     (bench.workspace / "made.txt").unlink(missing_ok=True)
     (bench.workspace / "greeting.txt").write_text("one\nhello\nthree\n")

@@ -141,7 +141,7 @@ async def test_a_command_runs_and_the_agent_gets_its_output_and_exit(bench: Benc
 async def test_it_has_a_terminal_a_folder_and_the_agents_variables(bench: Bench) -> None:
     editor, session = await trusted(bench)
     (bench.workspace / "sub").mkdir()
-    line = "import os,sys; print(sys.stdin.isatty(), os.getcwd(), os.environ['NO_COLOR'])"
+    line = "import os,sys; print(sys.stdin.isatty(), os.getcwd(), os.environ['FROM_AGENT'])"
     *_, output = await play(
         editor,
         session,
@@ -150,7 +150,7 @@ async def test_it_has_a_terminal_a_folder_and_the_agents_variables(bench: Bench)
             "-c",
             line,
             cwd=str(bench.workspace / "sub"),
-            env=[{"name": "NO_COLOR", "value": "1"}],
+            env=[{"name": "FROM_AGENT", "value": "1"}],
         ),
         WAIT,
         OUTPUT,

@@ -150,7 +150,7 @@ class SessionPolicy:
 
     def _doubt(self, subject: Subject, ruling: Ruling, root: str) -> str:
         """Rules are about commands, files and hosts: more than that needs a person."""
-        if subject.also:
+        if subject.also and not self._trusts_blindly():
             return f"it wants more than that: {one_line(subject.also)}"
         if subject.unproven and ruling.rule is None and self.mode is not Mode.TRUST:
             return subject.unproven
@@ -165,6 +165,12 @@ class SessionPolicy:
         from .reached import reached  # noqa: PLC0415 - as in _ruling
 
         return reached(subject, root, self._resolve, self._protected)
+
+    def _trusts_blindly(self) -> bool:
+        """Everything is allowed, and no rule might say otherwise about what cannot be judged."""
+        return self.mode is Mode.TRUST and all(
+            rule.verdict is Verdict.ALLOW for rule in (*self._own, *self._book.rules())
+        )
 
     def _suggestions(self, subject: Subject) -> tuple[Suggestion, ...]:
         """Only rules that would really have allowed it: nobody is asked again after "always"."""
