@@ -1,5 +1,7 @@
 """Ten thousand random lives of asks: whatever happens in whatever order, each is answered once.
 
+An ask is the agent's own, or ours for something that the agent wants of us.
+
 The lives are made from numbered seeds, so that a failure names the one to look at.
 """
 
@@ -14,9 +16,10 @@ from agentls.core import events as ev
 from agentls.core.decisions import Decisions
 from agentls.core.errors import AgentlsError
 from agentls.core.model import AskId, Option, State, ToolCallId, ToolCallPatch
+from agentls.core.permission import Permit
 from agentls.core.policy.gate import SessionPolicy
 from agentls.core.policy.rules import Mode, Rule, Scope
-from agentls.core.policy.verdicts import Verdict
+from agentls.core.policy.verdicts import Subject, Verdict
 from agentls.core.session import Session
 from fakes.core import Core, SentAsk, text
 
@@ -61,6 +64,7 @@ class Life:
         self.core.sessions._policy = self._policy
         self.decisions = Decisions(self.core.sessions, self.core.asks)
         self.sent: list[SentAsk] = []
+        self.wishes: list[tuple[SentAsk, list[Permit], Callable[[], None]]] = []
         self.allowed: set[AskId] = set()
         """Asks that somebody or some rule clearly allowed."""
 
@@ -77,6 +81,9 @@ class Life:
             self.ask,
             self.ask,
             self.ask,
+            self.wish,
+            self.wish,
+            self.call_off,
             self.choose,
             self.choose,
             self.allow,
@@ -116,6 +123,33 @@ class Life:
         self.sent.append(self.core.agent.ask(call, options))
         if too_late:
             self.too_late.add(self.sent[-1].id)
+
+    def wish(self) -> None:
+        """The agent wants us to run something, perhaps what was just allowed."""
+        if not self.core.agent.sinks:
+            return
+        call = f"c{self.chance.randint(1, 3)}"
+        command = f"echo {call}"
+        answers: list[Permit] = []
+        just_allowed = {ask.answer.by for ask in self.sent if ask.answers and ask.answer.allows}
+        too_late = self.session.ending
+        subject = Subject(agent="fake", kind="execute", command=command, cwd=self.session.cwd)
+        before = {a.id for a in self.core.asks.pending()}
+        call_off = self.session.permission.permit(subject, command, answers.append)
+        new = {a.id for a in self.core.asks.pending()} - before
+        sent = SentAsk()
+        if new:
+            (sent.id,) = new
+        self.wishes.append((sent, answers, call_off))
+        self.sent.append(sent)
+        if answers and answers[0].given:
+            assert not too_late, "allowed after cancel"
+            by = answers[0].decision.by
+            assert by in just_allowed or "rule" in by or "allowed:" in by or "trusted" in by, by
+
+    def call_off(self) -> None:
+        if self.wishes:
+            self.chance.choice(self.wishes)[2]()
 
     def choose(self) -> None:
         """Any option of any ask, open or not, known or not."""
@@ -199,18 +233,22 @@ class Life:
         assert {a.ask for a in open_asks} == {a.id for a in self.core.asks.pending()}
         if session.state not in {State.FAILED, State.CLOSED, State.STARTING}:
             assert (session.state is State.WAITING_FOR_YOU) == bool(open_asks)
+        for sent, permits, _ in self.wishes:
+            sent.answers = [permit.decision for permit in permits]
         for sent in self.sent:
             assert len(sent.answers) <= 1, "answered twice"
 
     def finish(self) -> None:
         self.session.close()
         assert self.core.asks.pending() == []
+        self.check_state()
         for sent in self.sent:
             (answer,) = sent.answers
             assert not (answer.allows and sent.id in self.too_late), "allowed after cancel"
             if answer.allows:
                 by_rule = "rule" in answer.by or "trusted" in answer.by or "allowed:" in answer.by
-                assert sent.id in self.allowed or by_rule, f"nobody allowed it: {answer}"
+                granted = not sent.id and answer.by == "you"  # what an ask had allowed before
+                assert sent.id in self.allowed or by_rule or granted, f"nobody allowed: {answer}"
             assert (
                 answer.option is None
                 or answer.option.kind != "some_new_kind"
