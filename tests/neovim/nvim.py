@@ -111,7 +111,7 @@ class Nvim:
             return
         data = os.read(number, 1 << 20)
         if not data:
-            raise EOFError("Neovim ended")
+            raise EOFError(f"Neovim ended: {self.process.wait(5)}")
         self._buffer += data
         for message in self._messages():
             self._take(message)

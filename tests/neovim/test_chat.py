@@ -185,9 +185,9 @@ def test_errors_of_the_agent_are_a_sentence_in_the_chat(nvim: Nvim) -> None:
 
 def test_a_dead_agent_is_told_and_the_next_prompt_goes_on(nvim: Nvim) -> None:
     turn(nvim, "/crash")
-    assert "exit" in chat_text(nvim)
-    turn(nvim, "/say 2")
-    assert "word2" in chat_text(nvim)
+    assert "exit code 3" in chat_text(nvim)
+    nvim.lua("require('agentls').send('Are you there?')")
+    said(nvim, "I am the **demo agent**")
 
 
 def test_several_chats_share_the_window_and_keep_their_drafts(nvim: Nvim) -> None:

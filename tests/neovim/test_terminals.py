@@ -138,3 +138,20 @@ def test_characters_are_sent_whole_however_they_are_cut(desk: Desk) -> None:
         """
     )
     assert wrong == []
+
+
+def test_a_command_ended_at_once_takes_only_itself(desk: Desk) -> None:
+    """A signal to a process that has only just been forked must not reach Neovim."""
+    nvim = desk.nvim(terminals="run")
+    for number in range(40):
+        named = {"sessionId": "s", "terminalId": str(number)}
+        command = {"argv": ["sleep", "100"], "cwd": str(desk.workspace), "env": {}, "title": ""}
+        nvim.lua(
+            "local run = require('agentls.terminals.run'); run.run(...); run.kill(...)",
+            {**named, **command},
+        )
+    nvim.until(
+        lambda: not [c for c in desk.bench.processes().values() if c.startswith("sleep 100")],
+        "all of them have ended",
+    )
+    assert nvim.lua("return 1") == 1

@@ -13,6 +13,7 @@ local M = {}
 ---@field params agentls.TerminalRunParams
 ---@field rest string bytes of a character that is not complete
 ---@field killed boolean
+---@field started number in milliseconds of the loop
 
 ---@type table<string, agentls.Running>
 local running = {}
@@ -98,7 +99,8 @@ end
 function M.run(params)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = "hide"
-  local it = { buf = buf, job = 0, params = params, rest = "", killed = false }
+  local it =
+    { buf = buf, job = 0, params = params, rest = "", killed = false, started = vim.uv.hrtime() / 1e6 }
   running[key(params)] = it
   local ok, job = pcall(start, it)
   if not ok or job <= 0 then
@@ -111,6 +113,36 @@ function M.run(params)
   return vim.empty_dict(), nil
 end
 
+---Whether the process is the command already, and not still the copy of Neovim that becomes it. A signal to
+---that copy would end Neovim: until the command runs, the two share the pipe that signals are read from.
+---@param it agentls.Running
+---@param pid integer
+---@return boolean
+local function has_begun(it, pid)
+  local age = vim.uv.hrtime() / 1e6 - it.started
+  local program = vim.uv.fs_readlink(("/proc/%d/exe"):format(pid))
+  if program then
+    return program ~= vim.uv.fs_readlink("/proc/self/exe") or age > GRACE
+  end
+  return age > 300
+end
+
+---It leads a group of its own, so a signal reaches what it started too.
+---@param it agentls.Running
+---@param pid integer
+---@param name string
+local function signal(it, pid, name)
+  if it.job <= 0 then
+    return
+  elseif has_begun(it, pid) then
+    vim.uv.kill(-pid, name)
+  else
+    vim.defer_fn(function()
+      signal(it, pid, name)
+    end, 10)
+  end
+end
+
 ---@param params agentls.TerminalParams
 ---@return table
 function M.kill(params)
@@ -118,12 +150,9 @@ function M.kill(params)
   if it and it.job > 0 then
     it.killed = true
     local pid = vim.fn.jobpid(it.job)
-    -- It leads a group of its own, so this reaches what it started too.
-    vim.uv.kill(-pid, "sigterm")
+    signal(it, pid, "sigterm")
     vim.defer_fn(function()
-      if it.job > 0 then
-        vim.uv.kill(-pid, "sigkill")
-      end
+      signal(it, pid, "sigkill")
     end, GRACE)
   end
   return vim.empty_dict()

@@ -76,13 +76,13 @@ class Suggestion(Struct, frozen=True, kw_only=True):
 
 
 def suggestions(subject: Subject, root: str) -> list[Suggestion]:
-    """From the narrowest on. Whether one is enough is for the caller to try."""
+    """The one that people usually mean first. Whether one is enough is for the caller to try."""
     if subject.command is not None:
         return _for_command(subject)
     if subject.paths:
         # What is elsewhere is asked about each time, unless somebody writes a rule by hand.
         here = all(p.write and inside(p.path, root) for p in subject.paths)
-        return _for_files(subject) if here else []
+        return _for_files(subject, root) if here else []
     if subject.host:
         return [_one("host", f"fetching from {subject.host}", host=subject.host, kind=subject.kind)]
     if subject.tool:
@@ -99,6 +99,8 @@ def _for_command(subject: Subject) -> list[Suggestion]:
     found: dict[str, Suggestion] = {}
     for id, pick in (("command", _usual), ("exact", _all_words)):
         rules = {}
+        if pick is _all_words and any(simple.written for simple in reading.commands):
+            continue  # xargs and find put in what nobody knows yet
         for simple in reading.commands:
             words = shlex.join(pick(simple.words))
             rules[words] = Rule(verdict=Verdict.ALLOW, command=words)
@@ -128,14 +130,16 @@ def _all_words(words: tuple[str, ...]) -> tuple[str, ...]:
     return words
 
 
-def _for_files(subject: Subject) -> list[Suggestion]:
+def _for_files(subject: Subject, root: str) -> list[Suggestion]:
     everything = _one(
         "project", f"every {subject.kind} in this project", kind=subject.kind, path="**"
     )
     if len(subject.paths) > 1:
         return [everything] if subject.kind == "edit" else []
-    path = literal_glob(subject.paths[0].path)
-    one = _one("file", f"every {subject.kind} of {path}", kind=subject.kind, path=path)
+    path = subject.paths[0].path
+    name = path.removeprefix(root.rstrip("/") + "/")
+    glob = literal_glob(path)
+    one = _one("file", f"every {subject.kind} of {name}", kind=subject.kind, path=glob)
     # "Always" after an edit means edits; after a deletion nobody means all files.
     return [everything, one] if subject.kind == "edit" else [one]
 
