@@ -6,7 +6,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fix gen bench clean
+.PHONY: help setup demo test check fix gen bench vsix clean
 
 help:
 	@echo "make demo    host the demo agent in a sample project, in this terminal"
@@ -14,6 +14,7 @@ help:
 	@echo "make check   lint, types, generated files"
 	@echo "make fix     format, mend what can be mended, regenerate"
 	@echo "make bench   measure the budgets (table, and build/bench.json)"
+	@echo "make vsix    pack the VS Code extension (build/agentls.vsix)"
 	@echo "make clean   remove the environment and everything built"
 
 $(READY): pyproject.toml constraints.txt
@@ -41,6 +42,9 @@ demo: $(READY)
 test: $(READY) vscode-extension/node_modules/.ready
 	@echo "==> Checking style, types and generated files"
 	@$(MAKE) --no-print-directory check
+	@echo "==> Getting VS Code and a browser for the tests (once; 320 MB)"
+	@$(BIN)/python tests/vscode/editors.py > /dev/null
+	@$(BIN)/python tests/neovim/programs.py
 	@echo "==> Running the tests"
 	@$(BIN)/python -m pytest -n auto --dist loadgroup
 
@@ -50,11 +54,13 @@ check: $(READY) vscode-extension/node_modules/.ready
 	@$(BIN)/mypy
 	@$(BIN)/python server/codegen --check
 	@cd vscode-extension && npm run --silent check
+	@$(BIN)/python tests/neovim/lint.py
 
 fix: $(READY)
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 	@$(BIN)/python server/codegen
+	@$(BIN)/python tests/neovim/lint.py --fix
 
 gen: $(READY)
 	@$(BIN)/python server/codegen
@@ -62,5 +68,9 @@ gen: $(READY)
 bench: $(READY)
 	@$(BIN)/python bench/run.py
 
+vsix: vscode-extension/node_modules/.ready
+	@mkdir -p build
+	@cd vscode-extension && npm run --silent vsix
+
 clean:
-	rm -rf .venv build dist vscode-extension/node_modules .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv build dist vscode-extension/node_modules vscode-extension/build vscode-extension/dist .mypy_cache .ruff_cache .pytest_cache

@@ -91,7 +91,7 @@ class Watched(Nvim):
 @contextmanager
 def neovim(kind: str) -> Iterator[Watched]:
     """A fresh one, ready for a prompt; `kind` is ours or bare."""
-    with TemporaryDirectory() as name:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         config = folder / "config" / "agentls"
         config.mkdir(parents=True)
@@ -200,7 +200,7 @@ def _output_row(lines: int) -> Row:
 
 
 def _ask_rows(count: int) -> list[Row]:
-    with neovim("ours") as nvim, TemporaryDirectory() as folder:
+    with neovim("ours") as nvim, TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         log = Path(folder) / "asks"
         nvim.turn({"asks": count, "log": str(log)})
         whole = json.loads(log.read_text())["ms"]

@@ -31,6 +31,10 @@ NAMES = (
     "many_sessions",
     "streamed_text",
     "terminal",
+    "minimal_edits",
+    "checkpoint",
+    "stored_sessions",
+    "neovim",
 )
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,10 @@ from .agent.agents import Agents
 from .agent.catalog import Catalog, user_file_path
 from .core.asks import Asks
 from .core.decisions import Decisions
+from .core.file_work import FileWork
+from .core.files import AllFiles
+from .core.lasting import Lasting
+from .core.logins import Logins
 from .core.policy.gate import SessionPolicy
 from .core.session import Session
 from .core.sessions import Sessions
@@ -22,13 +26,17 @@ from .core.settings import Settings
 from .core.terminal_backends import Backends
 from .core.terminal_reports import TerminalReports
 from .core.terminals import Terminals, TerminalSpec
+from .core.vigil import Vigil
 from .core.workplace import Workplace
+from .files.on_disk import DiskFiles
 from .runtime import LoopClock, TaskOwner, new_id
-from .storage.audit import Audit
 from .storage.paths import config_folder, database_file, protected_places, resolve, state_folder
+from .storage.store import Store
 from .warden import Warden
 
 if TYPE_CHECKING:
+    from .core.changes.looking import Person
+    from .core.changes.reviewing import Reviewing
     from .storage.rules import RuleBook
     from .terminal.hosted import HostedTerminals
 
@@ -45,8 +53,11 @@ class App:
         self._books: dict[str, RuleBook] = {}
         self.warden = Warden()
         self._hosted: HostedTerminals | None = None
+        self._closing: list[Callable[[], None]] = []
+        """What else has to end with it."""
         self.backends = Backends(self._host_terminals)
         self.terminals = Terminals(self.backends, self.clock, new_id)
+        self.files = AllFiles(DiskFiles())
         self.agents = Agents(
             catalog,
             tasks,
@@ -54,7 +65,18 @@ class App:
             timeout=settings.handshake_timeout,
             warden=self.warden,
             line_limit=settings.line_limit,
+            keep=settings.idle_agent_timeout if settings.warm_agent else None,
         )
+        self.store = Store(
+            database_file(os.environ),
+            self.clock,
+            new_id,
+            problem=self._cannot_store,
+            days=settings.store_days,
+            megabytes=settings.store_megabytes,
+        )
+        self.told: Callable[[str], None] = lambda _: None
+        """Told what a person should know that is no session's business."""
         self.sessions = Sessions(
             self.agents,
             self.asks,
@@ -65,25 +87,72 @@ class App:
             ask_timeout=settings.ask_timeout,
             policy=self.policy,
             workplace=self._workplace,
+            memory=self.store,
         )
         self._reports = TerminalReports(self.sessions, self.terminals, self.clock)
         self.sessions.observers.append(self._reports)
         self.terminals.observers.append(self._reports)
         self.decisions = Decisions(self.sessions, self.asks)
-        self.audit = Audit(database_file(os.environ))
-        self.sessions.observers.append(self.audit)
+        self.logins = Logins(self.agents, self.sessions, self.terminals)
+        self.vigil = Vigil(
+            self.sessions,
+            self.clock,
+            stuck_after=settings.stuck_after,
+            idle_after=settings.idle_agent_timeout,
+            busy=lambda session: any(t.running for t in self.terminals.of(session.id)),
+        )
+        self.vigil.begin()
+        self.sessions.observers.append(self.store.observe)
+        self.store.when_ended = self.sessions.forget
+        self.lasting = Lasting(
+            self.sessions,
+            self.agents,
+            self.store,
+            off_loop=asyncio.to_thread,
+            new_signal=asyncio.Event,
+        )
+
+    def reviewing(self, person: Person) -> Reviewing:
+        """What finds and decides what agents change; built when the first prompt is sent."""
+        from .core.changes.going_back import Restores
+        from .core.changes.review import Review
+        from .core.changes.reviewing import Reviewing
+        from .core.changes.watch import Watch
+        from .files.folders import Contents, Folders
+        from .files.label_process import Labels
+        from .files.review_files import ReviewFiles
+
+        contents = Contents()
+        files = ReviewFiles(self.files, contents)
+        review = Review(files)
+        folders = Folders(state_folder(os.environ), os.environ, contents)
+        watch = Watch(review, folders, person, self.clock, self.tasks)
+        labels = Labels()
+        self._closing += (folders.close, labels.close)
+
+        async def label(path: str, text: str, parts: Sequence[tuple[int, int]]) -> list[str]:
+            return await asyncio.to_thread(labels.of, path, text, parts)
+
+        return Reviewing(review, watch, Restores(review, files), files, label)
 
     async def close(self) -> None:
         """End everything that was started, whoever started it."""
+        self.vigil.end()
         self.sessions.close_all()
         await self.agents.close()
         if self._hosted is not None:
             await self._hosted.close()
+        for close in self._closing:
+            await asyncio.to_thread(close)
         self.warden.close()
-        await asyncio.to_thread(self.audit.close)
+        await asyncio.to_thread(self.store.close)
+
+    def _cannot_store(self, sentence: str) -> None:
+        self.told(sentence)
 
     def _workplace(self, session: Session) -> Workplace:
-        return Workplace(session, self.terminals, self._reports, self.tasks)
+        files = FileWork(session, self.files, resolve, self.tasks)
+        return Workplace(session, self.terminals, self._reports, self.tasks, files)
 
     def _host_terminals(self) -> HostedTerminals:
         from .terminal.hosted import (

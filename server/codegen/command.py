@@ -10,7 +10,7 @@ from pathlib import Path
 from agentls.core import settings as settings_module
 from agentls.editor import protocol as protocol_module
 
-from . import lua, markdown, typescript
+from . import lua, markdown, typescript, vscode_manifest
 from .examples import Examples
 from .model import COMMAND, CodegenError
 from .reading import read_protocol, read_settings
@@ -32,20 +32,31 @@ def outputs() -> dict[str, str]:
     examples = Examples(protocol.definitions, SAMPLES)
     return {
         "vscode-extension/src/protocol.gen.ts": typescript.render(protocol, settings),
+        "vscode-extension/src/host/manifest.gen.ts": vscode_manifest.typescript(settings),
         "neovim/lua/agentls/protocol.lua": lua.render(protocol, settings),
         "docs/protocol.md": markdown.render_protocol(protocol, examples),
         "docs/settings.md": markdown.render_settings(settings),
     }
 
 
+def partly(root: Path) -> dict[str, str]:
+    """The text of every file that is generated in part, as far as it is there."""
+    package = _read(root / vscode_manifest.PATH)
+    if package is None:
+        return {}
+    protocol, settings = read_protocol(protocol_module), read_settings(settings_module)
+    return {vscode_manifest.PATH: vscode_manifest.merged(package.decode(), protocol, settings)}
+
+
 def stale(root: Path) -> list[str]:
     """The generated files that are missing or not what they should be."""
-    return [path for path, text in outputs().items() if _read(root / path) != text.encode()]
+    texts = outputs() | partly(root)
+    return [path for path, text in texts.items() if _read(root / path) != text.encode()]
 
 
 def write(root: Path) -> list[str]:
     """Renews the files that are stale, and tells which."""
-    texts = outputs()
+    texts = outputs() | partly(root)
     renewed = [path for path, text in texts.items() if _read(root / path) != text.encode()]
     for path in renewed:
         (root / path).parent.mkdir(parents=True, exist_ok=True)

@@ -208,7 +208,9 @@ class FakeAgent:
         self._opened += 1
         return self._bind(AgentSessionId(f"s{self._opened}"), sink)
 
-    async def load_session(self, id: AgentSessionId, cwd: str, sink: Sink) -> SessionSetup:
+    async def load_session(
+        self, id: AgentSessionId, cwd: str, sink: Sink, *, made: float = 0.0
+    ) -> SessionSetup:
         return await self._continue("load_session", id, cwd, sink)
 
     async def resume_session(self, id: AgentSessionId, cwd: str, sink: Sink) -> SessionSetup:
@@ -230,6 +232,9 @@ class FakeAgent:
 
     async def delete_session(self, id: AgentSessionId) -> None:
         await self._call("delete_session", id)
+
+    async def authenticate(self, method: str) -> None:
+        await self._call("authenticate", method)
 
     async def set_mode(self, id: AgentSessionId, mode: str) -> None:
         await self._call("set_mode", id, mode)
@@ -307,6 +312,9 @@ class FakeHost:
             agent = self.prepared.pop(0) if self.prepared else FakeAgent()
         self.agents.append(agent)
         return agent
+
+    def running(self) -> list[FakeAgent]:
+        return [agent for agent in dict.fromkeys(self.agents) if self._serves(agent)]
 
     def release(self, agent: Any) -> None:
         self.released.append(agent)

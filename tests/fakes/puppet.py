@@ -3,6 +3,8 @@
     {"call": "terminal/create", "params": {…}, "as": "t"}   a request to the client; "nowait": true
                                                              goes on without the answer
     {"update": {"sessionUpdate": …}}                         say something about the session
+    {"write": path, "text": …}                               write a file itself, as shells do;
+                                                             without "text" remove it
     {"await": "cancel"}                                      go on when the turn was cancelled
 
 In params, "$t" stands for the terminal id that the call named "t" was answered with. The answer to
@@ -15,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
@@ -70,6 +73,8 @@ class Puppet:
         for step in json.loads("".join(block["text"] for block in prompt)):
             if "stubborn" in step:
                 stubborn = True
+            elif "write" in step:
+                _write(Path(step["write"]), step.get("text"))
             elif "await" in step:
                 await cancelled.wait()
             elif "update" in step:
@@ -102,6 +107,14 @@ class Puppet:
         content = {"type": "text", "text": json.dumps({"call": step["call"], **said}) + "\n"}
         update = {"sessionUpdate": "agent_message_chunk", "content": content}
         self.send({"method": "session/update", "params": {"sessionId": session, "update": update}})
+
+
+def _write(path: Path, text: str | None) -> None:
+    if text is None:
+        path.unlink()
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
 
 
 def _filled(value: Any, known: dict[str, Any]) -> Any:

@@ -22,7 +22,7 @@ from agentls.core.model import (
     State,
     ToolCallPatch,
 )
-from agentls.core.session import Session
+from agentls.core.session import Past, Session
 from agentls.core.transcript import Transcript
 from agentls.runtime import new_id
 from agentls.storage.store import Store
@@ -42,7 +42,12 @@ class Desk:
         self.store = Store(path, self.clock, new_id, problem=self.problems.append)
 
     def session(
-        self, id: str = "s1", agent: str = "demo", cwd: str = "/project", begin: bool = True
+        self,
+        id: str = "s1",
+        agent: str = "demo",
+        cwd: str = "/project",
+        begin: bool = True,
+        past: Past | None = None,
     ) -> Session:
         session = Session(
             SessionId(id),
@@ -52,6 +57,7 @@ class Desk:
             asks=Asks(),
             observers=[self.store.observe],
             cancel_grace=1,
+            past=past,
         )
         if begin:
             session.begin()

@@ -3,7 +3,7 @@
     python streaming_server.py DATABASE SESSION
 
 A line is `text N TIME` when the N-th piece was delivered, or `answered ASK TIME` when the agent
-got the answer to an ask.
+got the answer to an ask, or `stored N TIME` when all up to the N-th piece is stored.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ async def main(path: str, id: str) -> None:
 
             ask = session.ask(AskRequest(Patch(id=call, title=f"run {call}"), OPTIONS, answered))
             asks.decide(ask, "once", "you")
+            store.recorder.when_stored(session.id, lambda n=number: say("stored", n, time.time()))
         await asyncio.sleep(0.001)
 
 

@@ -38,11 +38,12 @@ async def decided(editor: Editor, session: str, ask: Json) -> Json:
 
 
 def diagnostics(editor: Editor) -> list[Json]:
-    """What the editor shows now: the last list for each document."""
+    """The asks that the editor shows now: of the last list for each document."""
     last = {
         n["uri"]: n["diagnostics"] for n in editor.notifications("textDocument/publishDiagnostics")
     }
-    return [{**d, "uri": uri} for uri, found in last.items() for d in found]
+    # What an agent has changed is a hint.
+    return [{**d, "uri": uri} for uri, found in last.items() for d in found if d["severity"] < 4]
 
 
 async def actions(editor: Editor, uri: str, line: int) -> list[Json]:
@@ -96,7 +97,8 @@ async def test_an_ask_for_an_edit_is_a_diagnostic_and_code_actions_at_the_line(
     await ended(editor, session)
     assert greeting.read_text() == "one\ntwo\ngoodbye\nfour\n"
     await editor.until(lambda: not diagnostics(editor), "the diagnostic is gone")
-    assert await actions(editor, greeting.as_uri(), 2) == []
+    left = await actions(editor, greeting.as_uri(), 2)
+    assert [a for a in left if a["command"]["command"].startswith("agentls.ask")] == []
 
 
 async def test_code_lenses_offer_the_same_and_are_refreshed(bench: Bench, greeting: Path) -> None:

@@ -23,9 +23,11 @@ class Book:
     def __init__(self) -> None:
         self.asks = Asks()
         self.log: list[tuple[str, AskId, Decision]] = []
+        self._count = 0
 
     def open(self, session: SessionId = ONE, *options: Option) -> AskId:
-        id = self.asks.next_id(session)
+        self._count += 1
+        id = AskId(f"{session}.a{self._count}")
         patch = ToolCallPatch(id=ToolCallId("c"))
         request = AskRequest(
             patch, options or (ALLOW, REJECT), lambda d: self.log.append(("agent", id, d))
@@ -80,7 +82,7 @@ def test_an_option_that_was_not_offered_leaves_the_ask_open() -> None:
 
 def test_an_ask_without_options_can_only_be_withdrawn() -> None:
     book = Book()
-    ask = book.asks.next_id(ONE)
+    ask = AskId("one.a1")
     request = AskRequest(
         ToolCallPatch(id=ToolCallId("c")), (), lambda d: book.log.append(("agent", ask, d))
     )

@@ -15,14 +15,13 @@ from acp.schema import ClientCapabilities
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from agentls.agent.catalog import (
+from agentls.agent.catalog import Catalog, user_file_path
+from agentls.agent.spec import (
     BUILT_IN,
     DEFAULT_CAPABILITIES,
     AgentSpec,
-    Catalog,
     client_capabilities,
     program,
-    user_file_path,
 )
 from agentls.core.errors import UnknownAgent
 
@@ -555,10 +554,11 @@ def test_the_capabilities_offered_are_those_of_the_schema(spec: AgentSpec) -> No
 
 def test_by_default_only_what_we_can_do_is_offered() -> None:
     assert client_capabilities(Catalog.load(None).get("codex")) == {
-        "fs": {"readTextFile": False, "writeTextFile": False},
+        "fs": {"readTextFile": True, "writeTextFile": True},
         "terminal": True,
         "session": {"configOptions": {"boolean": {}}},
-        "_meta": {"terminal_output": True},
+        "auth": {"terminal": True},
+        "_meta": {"terminal-auth": True, "terminal_output": True},
     }
 
 
@@ -571,19 +571,19 @@ def test_the_users_capabilities_reach_the_agent_and_extra_is_merged_into_them(
         [agents.codex.capabilities]
         read_files = true
         terminals = true
-        extra = { terminal = false, auth = { terminal = true }, _meta = { mine = 1 }, fs.x = 2 }
+        extra = { terminal = false, auth = { terminal = false }, _meta = { mine = 1 }, fs.x = 2 }
         """,
     )
     assert catalog.problems == []
     assert client_capabilities(catalog.get("codex")) == {
-        "fs": {"readTextFile": True, "writeTextFile": False, "x": 2},
+        "fs": {"readTextFile": True, "writeTextFile": True, "x": 2},
         "terminal": False,
         "session": {"configOptions": {"boolean": {}}},
-        "auth": {"terminal": True},
-        "_meta": {"terminal_output": True, "mine": 1},
+        "auth": {"terminal": False},
+        "_meta": {"terminal-auth": True, "terminal_output": True, "mine": 1},
     }
 
 
-def test_without_terminal_output_no_meta_is_sent(user_file: Path) -> None:
+def test_without_terminal_output_it_is_not_offered(user_file: Path) -> None:
     catalog = loaded(user_file, "agents.codex.capabilities.terminal_output = false")
-    assert "_meta" not in client_capabilities(catalog.get("codex"))
+    assert client_capabilities(catalog.get("codex"))["_meta"] == {"terminal-auth": True}

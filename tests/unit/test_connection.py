@@ -14,8 +14,9 @@ import acp.schema as s
 import pytest
 
 from agentls.agent.agents import Agents
-from agentls.agent.catalog import AgentSpec, Catalog
+from agentls.agent.catalog import Catalog
 from agentls.agent.connection import Connection
+from agentls.agent.spec import AgentSpec
 from agentls.core import events as ev
 from agentls.core.errors import (
     AgentError,

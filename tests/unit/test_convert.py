@@ -470,9 +470,7 @@ def test_what_an_agent_can_do_is_what_it_says() -> None:
         load=True, resume=True, list=True, images=True, embedded=True
     )
     assert (info.name, info.title, info.version, info.pid) == ("claude", "Claude Code", "5", 7)
-    assert info.auth_methods == (
-        AuthMethod(id="key", name="API key", kind="env_var", raw=raw["authMethods"][0]),  # type: ignore[index]
-    )
+    assert info.auth_methods == (AuthMethod(id="key", name="API key", kind="env_var"),)
     assert convert.agent_info("x", "X", 0, {}).abilities == Abilities()
 
 

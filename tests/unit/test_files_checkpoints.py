@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agentls.core.errors import CheckpointFailed
 from agentls.files import restoring
 from agentls.files.big_files import Remembered
 from agentls.files.checkpoints import Checkpoints, checkpoints_of
-from agentls.files.errors import CheckpointFailed
 from agentls.files.git_checkpoints import GitCheckpoints
 from agentls.files.ledger import drop_unused
 from agentls.files.plain_checkpoints import PlainCheckpoints, _same

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentls.core.errors import FileFailed, FileMissing, FileMoved, FileRefused
 from agentls.files import disk
 from agentls.files.disk import read_text, write_bytes, write_text
-from agentls.files.errors import FileFailed, FileMissing, FileMoved, FileRefused
 from agentls.files.texts import Form, decode, encode, in_line_ends_of
 
 
@@ -279,7 +279,7 @@ def test_a_write_that_the_system_cuts_off_loses_nothing(tmp_path: Path, linked: 
     script = """
         import resource, sys
         from agentls.files.disk import write_bytes
-        from agentls.files.errors import FileFailed
+        from agentls.core.errors import FileFailed
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
         try:
             write_bytes(sys.argv[1], b"n" * 100_000)

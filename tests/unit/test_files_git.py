@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from agentls.core.errors import CheckpointFailed
 from agentls.files import restoring, shadow
 from agentls.files.checkpoints import Checkpoints, checkpoints_of
-from agentls.files.errors import CheckpointFailed
 from agentls.files.git_checkpoints import GitCheckpoints
 from agentls.files.plain_checkpoints import PlainCheckpoints
 from agentls.files.values import Checkpoint, FileChange, Stop

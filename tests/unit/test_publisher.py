@@ -142,28 +142,74 @@ def test_what_has_gathered_goes_out_in_bounded_batches() -> None:
     assert list(desk.mirror.entries.values()) == desk.truth()
 
 
-def test_a_snapshot_of_a_giant_message_goes_on_in_batches() -> None:
+@given(st.lists(st.sampled_from(["say", "tool", "look", "wait"]), max_size=30))
+def test_two_views_of_a_session_both_see_all_of_it(steps: list[str]) -> None:
+    """One follows the batches, the other reads a snapshot now and then and goes on from there."""
     desk = Desk()
-    desk.say("z" * 1_000_000)
-    snapshot = desk.publisher.snapshot(desk.session, None)
-    assert len(msgspec.json.encode(snapshot)) < 2 * publisher.BATCH_LIMIT
-    desk.mirror.seq = snapshot.seq
-    desk.mirror.entries = {e.id: msgspec.to_builtins(e) for e in snapshot.entries}
-    desk.clock.advance(60)
+    other = SessionMirror()
+    for number, step in enumerate(steps):
+        if step == "say":
+            desk.say(f"{number} ")
+        elif step == "tool":
+            desk.session.deliver(tool(f"c{number % 3}", title=str(number)))
+        elif step == "wait":
+            desk.clock.advance(0.01)
+        else:
+            snapshot = desk.publisher.snapshot(desk.session, None)
+            other = SessionMirror.of(msgspec.to_builtins(snapshot))
+    start = other.seq
+    desk.clock.advance(5)
+    for _, batch in desk.sent:
+        if batch.seq > start:
+            other.apply(msgspec.to_builtins(batch))
     assert list(desk.mirror.entries.values()) == desk.truth()
+    assert list(other.entries.values()) == desk.truth()
 
 
 def test_after_a_snapshot_only_what_is_newer_is_told() -> None:
     desk = Desk()
     desk.say("one ")
     snapshot = desk.publisher.snapshot(desk.session, None)
+    told = len(desk.sent)
     desk.clock.advance(1)
-    assert desk.sent == [], "the snapshot has told it already"
-    desk.mirror.seq = snapshot.seq
-    desk.mirror.entries = {e.id: msgspec.to_builtins(e) for e in snapshot.entries}
+    assert len(desk.sent) == told, "the snapshot has told it already"
+    assert desk.mirror.seq == snapshot.seq
     desk.say("two")
     desk.clock.advance(1)
     assert desk.mirror.text() == "one two"
+
+
+def test_a_snapshot_pages_backwards() -> None:
+    desk = Desk()
+    for number in range(10):
+        desk.session.deliver(ev.NoticeShown(Level.INFO, str(number)))
+    page = desk.publisher.snapshot(desk.session, 3, before=5)
+    assert [e.id for e in page.entries] == ["e2", "e3", "e4"]
+    assert page.total == 10
+    assert desk.publisher.snapshot(desk.session, 3, before=1).entries == []
+
+
+def test_a_rejected_ask_tells_of_its_tool_call_too() -> None:
+    desk = Desk()
+    desk.session.deliver(tool("c", title="rm"))
+    opened = ev.AskOpened(ask="a", tool_call="c", title="rm", options=(ALLOW,))  # type: ignore[arg-type]
+    desk.session.deliver(opened)
+    desk.clock.advance(1)
+    no = Option("no", "Reject", "reject_once")
+    desk.session.deliver(ev.AskSettled("a", Decision(option=no, by="you")))  # type: ignore[arg-type]
+    desk.clock.advance(1)
+    assert desk.mirror.of_kind("tool_call")[0]["rejected"] is True
+
+
+def test_a_session_that_was_forgotten_goes_on_with_its_numbers() -> None:
+    desk = Desk()
+    desk.say("one")
+    desk.publisher.forget(desk.session.id)
+    assert desk.publisher.seq(desk.session.id) == desk.mirror.seq
+    desk.session.deliver(ev.StateChanged(State.STARTING))
+    desk.say("two", Role.THOUGHT)
+    desk.clock.advance(1)
+    assert (desk.mirror.text(), desk.mirror.text("thought")) == ("one", "two")
 
 
 def test_a_snapshot_of_the_last_entries_says_how_many_there_are() -> None:

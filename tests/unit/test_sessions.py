@@ -315,7 +315,10 @@ async def test_an_agent_without_memory_says_so_and_gets_a_new_session() -> None:
     assert new.methods() == ["new_session"]
     assert session.state is State.IDLE
     assert notices(session) == [
-        (Level.WARNING, "fake was restarted and does not remember this conversation.")
+        (
+            Level.WARNING,
+            "fake does not remember this conversation. Your next prompt tells it what was said.",
+        )
     ]
 
 

@@ -29,6 +29,9 @@ BAD: list[tuple[str, Any]] = [
     ("lineLimit", 0),
     ("lineLimit", 1.5),
     ("lineLimit", []),
+    ("idleAgentTimeout", -1),
+    ("stuckAfter", float("inf")),
+    ("warmAgent", "yes"),
     ("agnet", "claude"),
     ("handshake_timeout", 5),
 ]
@@ -45,6 +48,11 @@ def test_all_settings_can_be_set() -> None:
     assert settings == Settings(
         agent="claude", handshake_timeout=5.0, cancel_grace=1.5, line_limit=1000
     )
+
+
+def test_a_time_that_may_be_never_can_be_0() -> None:
+    settings, problems = settings_from({"idleAgentTimeout": 0, "stuckAfter": 0})
+    assert (settings.idle_agent_timeout, settings.stuck_after, problems) == (0, 0, [])
 
 
 @pytest.mark.parametrize(("key", "value"), BAD)

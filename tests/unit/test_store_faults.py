@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from agentls.core.errors import StoreError
 from agentls.core.model import Decision, SessionId
-from agentls.core.store import StoreError
 from agentls.core.transcript import Ask
 from agentls.storage import write_loop
 from agentls.storage.database import connect

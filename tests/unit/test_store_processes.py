@@ -48,8 +48,11 @@ def server(path: Path, id: str = "s1") -> Iterator[subprocess.Popen[str]]:
         process.stdout.close()
 
 
-def lines_until_killed(path: Path, answers: int) -> tuple[list[list[str]], float]:
-    """What a server said before it was killed, and when that was."""
+def lines_until_killed(
+    path: Path, answers: int, *, stored: int = 0, seconds: float = 0.0
+) -> tuple[list[list[str]], float]:
+    """What a server said before it was killed, and when that was: after so many answers, so many
+    times of storing, and so many seconds."""
     with server(path) as process:
         assert process.stdout is not None
         lines = []
@@ -57,25 +60,32 @@ def lines_until_killed(path: Path, answers: int) -> tuple[list[list[str]], float
         for line in process.stdout:
             lines.append(line.split())
             seen += line.startswith("answered")
-            if seen >= answers:
+            stored -= line.startswith("stored")
+            since = float(lines[0][2])
+            if seen >= answers and stored <= 0 and time.time() - since >= seconds:
                 break
         killed = time.time()
         process.kill()
         lines += [line.split() for line in process.stdout.read().splitlines()]
         process.wait(timeout=10)
-    assert seen == answers, f"the server ended too soon: {lines[-3:]}"
+    assert seen >= answers, f"the server ended too soon: {lines[-3:]}"
     return [line for line in lines if len(line) == 3], killed
 
 
-@pytest.mark.parametrize("answers", [1, 4, 25])
+# Text is on its way for 100 ms; how long a loaded machine takes to write it down is another matter.
+_LATEST = 3.0
+
+
+@pytest.mark.parametrize(("answers", "seconds"), [(1, 0.0), (4, 0.0), (25, _LATEST + 1)])
 def test_a_server_that_is_killed_loses_a_moment_of_text_and_no_answer(
-    tmp_path: Path, answers: int
+    tmp_path: Path, answers: int, seconds: float
 ) -> None:
     path = tmp_path / "agentls.db"
-    lines, killed = lines_until_killed(path, answers)
-    due = max(
-        (int(n) for kind, n, at in lines if kind == "text" and float(at) < killed - 0.2), default=0
-    )
+    lines, killed = lines_until_killed(path, answers, stored=1, seconds=seconds)
+    confirmed = [int(n) for kind, n, _ in lines if kind == "stored"]
+    old = [int(n) for kind, n, at in lines if kind == "text" and float(at) < killed - _LATEST]
+    assert old or not seconds, "the server was too slow to be tested"
+    due = max(confirmed + old)
     answered = {f"run {call}" for kind, call, _ in lines if kind == "answered"}
 
     with desk(path, time=killed) as one:

@@ -23,7 +23,7 @@ from agentls.core.model import (
     TerminalId,
     ToolCallId,
 )
-from agentls.core.session import Session
+from agentls.core.session import Past, Session
 from agentls.core.transcript import Ask, Message, ToolCall
 from agentls.storage.servers import dead_servers, is_alive, notes_of
 from fakes.stored import ALLOW, Desk, ask, call, close, desk, plain, said, turn
@@ -267,8 +267,14 @@ def test_a_stored_session_goes_on_in_another_server(path: Path) -> None:
         close(session)
     with desk(path, time=5000.0) as two:
         stored = two.store.sessions.claim(ID)
-        again = two.session(begin=False)
-        again.transcript = stored.transcript
+        head = stored.head
+        past = Past(
+            created=head.created,
+            transcript=stored.transcript,
+            agent_session=head.agent_session,
+            agent_session_at=head.agent_session_at,
+        )
+        again = two.session(begin=False, past=past)
         two.store.recorder.adopt(again, stored.head)
         again.deliver(ev.StateChanged(State.IDLE))
         again.deliver(turn(2, "more"))

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from agentls.agent.catalog import AgentSpec
 from agentls.agent.connection import Connection
 from agentls.agent.replay import Action, outline
+from agentls.agent.spec import AgentSpec
 from agentls.core.asks import Asks
 from agentls.core.errors import AgentError
 from agentls.core.markdown import transcript_markdown

@@ -94,6 +94,32 @@ export type RuleScope =
   | "project"
   | "user";
 
+/** A way to log in to an agent. */
+export interface LoginMethod {
+  id: string;
+  name: string;
+  /** @default "" */
+  description?: string;
+  /**
+   * agent: it does all by itself; terminal: a program is run; env_var: variables must be set.
+   * @default "agent"
+   */
+  kind?: string;
+  /**
+   * What would be run.
+   * @default ""
+   */
+  command?: string;
+}
+
+/** Where a session is alive, if it is. */
+export type SessionPlace =
+  | "here"
+  /** In another window or on a command line: it can be read here, but not prompted. */
+  | "elsewhere"
+  /** Nowhere: a prompt, or `session/resume`, takes it up again. */
+  | "past";
+
 /** A session without its entries: what a list of sessions shows. */
 export interface SessionHead {
   id: string;
@@ -135,6 +161,30 @@ export interface SessionHead {
    * @default "ask"
    */
   policy?: PolicyMode;
+  /** @default "here" */
+  place?: SessionPlace;
+  /**
+   * Its server ended without closing it.
+   * @default false
+   */
+  died?: boolean;
+  /** @default false */
+  archived?: boolean;
+  /**
+   * The session that this one was forked from.
+   * @default ""
+   */
+  parent?: string;
+  /**
+   * A turn runs without a sign of life since `lastSign`: offer to cancel, or to restart.
+   * @default false
+   */
+  stuck?: boolean;
+  /**
+   * The ways to log in, when the agent wants that before anything else.
+   * @default []
+   */
+  login?: readonly LoginMethod[];
 }
 
 /** One of the answers that the agent offers. */
@@ -280,6 +330,11 @@ export interface ToolCallEntry {
   locations?: readonly FileLocation[];
   /** @default [] */
   terminals?: readonly CommandOutput[];
+  /**
+   * A person, or a rule, said no to it.
+   * @default false
+   */
+  rejected?: boolean;
 }
 
 /** The agent's plan, as it is now. */
@@ -418,6 +473,49 @@ export interface AgentsResult {
   problems?: readonly string[];
 }
 
+/** Log in to an agent. Sessions that were refused go on afterwards, with their prompts. */
+export interface LoginParams {
+  agent: string;
+  /**
+   * The id of a way that the agent offers; empty for the only one.
+   * @default ""
+   */
+  method?: string;
+  /**
+   * The session that the terminal of a login belongs to; else one that waits for it.
+   * @default ""
+   */
+  sessionId?: string;
+  /**
+   * A person has seen the program that is to be run.
+   * @default false
+   */
+  confirmed?: boolean;
+}
+
+/** How far a login is. */
+export type LoginState =
+  | "done"
+  | "confirm"
+  | "running"
+  | "variables";
+
+/**
+ * `confirm`: show the command, then ask again with `confirmed`. `running`: the person goes on
+ * in the terminal. `variables`: the person has to set some, as the text says.
+ */
+export interface LoginResult {
+  state: LoginState;
+  /** A sentence for the person. */
+  text: string;
+  /** @default "" */
+  command?: string;
+  /** @default "" */
+  sessionId?: string;
+  /** @default "" */
+  terminalId?: string;
+}
+
 /** Names a session. */
 export interface SessionParams {
   sessionId: string;
@@ -444,12 +542,161 @@ export interface SessionResult {
   session: SessionHead;
 }
 
-/** All sessions of this server. */
-export interface SessionListResult {
-  sessions: readonly SessionHead[];
+/** Which sessions are wanted; what is not said does not matter. */
+export interface SessionListParams {
+  /** @default "" */
+  agent?: string;
+  /**
+   * Sessions in this folder and in folders below.
+   * @default ""
+   */
+  cwd?: string;
+  /** @default [] */
+  states?: readonly SessionState[];
+  /** @default [] */
+  places?: readonly SessionPlace[];
+  /**
+   * Null: also those that are archived.
+   * @default false
+   */
+  archived?: boolean | null;
+  /** @default null */
+  since?: number | null;
+  /** @default null */
+  until?: number | null;
+  /**
+   * Somewhere in the title.
+   * @default ""
+   */
+  title?: string;
+  /**
+   * Must be at least 1.
+   * Must be at most 1000.
+   * @default 100
+   */
+  limit?: number;
+  /**
+   * The `next` of the page before.
+   * @default ""
+   */
+  after?: string;
+  /**
+   * Also what running agents remember and we do not: `session/load` opens those.
+   * @default false
+   */
+  fromAgents?: boolean;
 }
 
-/** With `last`, only that many of the newest entries. */
+/** A session that only its agent knows. */
+export interface RememberedSession {
+  agent: string;
+  agentSessionId: string;
+  cwd: string;
+  /** @default "" */
+  title?: string;
+  /** @default "" */
+  updated?: string;
+}
+
+/** Sessions of all agents and all windows, newest first. */
+export interface SessionListResult {
+  sessions: readonly SessionHead[];
+  /**
+   * There are more: ask for what comes `after` this.
+   * @default ""
+   */
+  next?: string;
+  /** @default [] */
+  remembered?: readonly RememberedSession[];
+}
+
+/**
+ * Without an agent, the session's own is asked to fork it. With one, it gets a new session and
+ * is told what was said.
+ */
+export interface ForkParams {
+  sessionId: string;
+  /** @default "" */
+  agent?: string;
+}
+
+/** Without a title the session is called by its first prompt again. */
+export interface RenameParams {
+  sessionId: string;
+  title: string;
+}
+
+/** Put a session aside, or bring it back. */
+export interface ArchiveParams {
+  sessionId: string;
+  /** @default true */
+  archived?: boolean;
+}
+
+/** Words that were said, edited or run; what else is said narrows it down. */
+export interface SearchParams {
+  words: string;
+  /** @default "" */
+  agent?: string;
+  /** @default "" */
+  cwd?: string;
+  /**
+   * A path, or the end of one.
+   * @default ""
+   */
+  file?: string;
+  /** @default null */
+  since?: number | null;
+  /** @default null */
+  until?: number | null;
+  /** @default "" */
+  sessionId?: string;
+  /**
+   * Must be at least 1.
+   * Must be at most 1000.
+   * @default 50
+   */
+  limit?: number;
+}
+
+/** A place where the words were found; `session/snapshot` reads what is around it. */
+export interface SearchHit {
+  sessionId: string;
+  title: string;
+  agent: string;
+  cwd: string;
+  entryId: string;
+  /** message, attachment, tool_call, plan, ask, turn_end, notice or other. */
+  kind: string;
+  at: number;
+  snippet: string;
+  /** Where the words are in the snippet: start and end, in characters. */
+  marks: readonly (readonly number[])[];
+}
+
+/** The best first. */
+export interface SearchResult {
+  hits: readonly SearchHit[];
+}
+
+/** For people, or for another machine. */
+export type ExportFormat =
+  | "markdown"
+  | "json";
+
+/** Which session, and as what. */
+export interface ExportParams {
+  sessionId: string;
+  /** @default "markdown" */
+  format?: ExportFormat;
+}
+
+/** What an export as JSON gave. */
+export interface ImportParams {
+  json: string;
+}
+
+/** With `last`, only that many of the newest entries; with `before`, of those before one. */
 export interface SnapshotParams {
   sessionId: string;
   /**
@@ -457,6 +704,11 @@ export interface SnapshotParams {
    * @default null
    */
   last?: number | null;
+  /**
+   * The id of an entry.
+   * @default ""
+   */
+  before?: string;
 }
 
 /** A session, whole. The next batch has the number `seq + 1`. */
@@ -529,9 +781,11 @@ export interface BodyResult {
   text: string;
 }
 
-/** The session for people. */
+/** The session, in the form that was asked for. */
 export interface ExportResult {
   markdown: string;
+  /** @default "" */
+  json?: string;
 }
 
 /** An open ask. */
@@ -873,6 +1127,188 @@ export interface TerminalExitedParams {
   signal?: string;
 }
 
+/** One place of a file that an agent changed; lines count from 0, `end` is not included. */
+export interface HunkItem {
+  hunkId: string;
+  /** pending, kept or undone. */
+  state: string;
+  start: number;
+  end: number;
+  /** @default 0 */
+  removed?: number;
+  /** @default 0 */
+  added?: number;
+  /**
+   * Somebody else changed it since: it can only be undone by a merge.
+   * @default false
+   */
+  altered?: boolean;
+  /**
+   * The function or class it is in.
+   * @default ""
+   */
+  label?: string;
+}
+
+/** What a turn of an agent did to one file. */
+export interface ChangeItem {
+  changeId: string;
+  sessionId: string;
+  turn: number;
+  agent: string;
+  path: string;
+  /** created, modified, deleted or renamed. */
+  type: string;
+  /** Whether anything of it is not decided yet. */
+  pending: boolean;
+  /** @default "" */
+  prompt?: string;
+  /** @default "" */
+  oldPath?: string;
+  /**
+   * What was decided about all that is not lines: bytes, permissions, the name; if any.
+   * @default ""
+   */
+  whole?: string;
+  /** @default [] */
+  hunks?: readonly HunkItem[];
+}
+
+/** Which changes; those that fit all that is said. */
+export interface ChangeListParams {
+  /** @default "" */
+  sessionId?: string;
+  /** @default null */
+  turn?: number | null;
+  /** @default "" */
+  path?: string;
+  /**
+   * Only those that are not decided.
+   * @default false
+   */
+  pending?: boolean;
+}
+
+/** The oldest first. */
+export interface ChangeListResult {
+  changes: readonly ChangeItem[];
+}
+
+/** What to do with hunks, with a change, or with all of a file, a turn or a session. */
+export interface ChangeDecideParams {
+  /** keep, undo, redo, or merge: undo a change that somebody altered since. */
+  verdict: string;
+  /** @default "" */
+  sessionId?: string;
+  /** @default null */
+  turn?: number | null;
+  /** @default "" */
+  path?: string;
+  /** @default "" */
+  changeId?: string;
+  /** @default [] */
+  hunkIds?: readonly string[];
+}
+
+/** What could not be done, and why. */
+export interface ChangeRefusal {
+  changeId: string;
+  why: string;
+  /** @default [] */
+  hunkIds?: readonly string[];
+}
+
+/** The changes as they are now. */
+export interface ChangeDecideResult {
+  changes: readonly ChangeItem[];
+  /** @default [] */
+  refused?: readonly ChangeRefusal[];
+}
+
+/** Names a change. */
+export interface ChangeParams {
+  changeId: string;
+}
+
+/** The texts of a hunk. */
+export interface HunkText {
+  hunkId: string;
+  before: string;
+  after: string;
+  now: string;
+}
+
+/** The texts of a file, for a view of the difference; null where there is no text. */
+export interface ChangeShowResult {
+  change: ChangeItem;
+  /** @default null */
+  before?: string | null;
+  /** @default null */
+  after?: string | null;
+  /** @default null */
+  now?: string | null;
+  /** @default [] */
+  hunks?: readonly HunkText[];
+}
+
+/** Go back to before a turn: first `preview`, then `do` what was shown; `undo` takes it back. */
+export interface ChangeRestoreParams {
+  /** @default "preview" */
+  step?: string;
+  /** @default "" */
+  sessionId?: string;
+  /** @default null */
+  turn?: number | null;
+  /**
+   * From the preview.
+   * @default ""
+   */
+  restoreId?: string;
+}
+
+/** What would be, or was, made of a file. */
+export interface RestoreFile {
+  path: string;
+  /** changed, made, removed or none. */
+  effect: string;
+  /**
+   * Why it is left as it is.
+   * @default ""
+   */
+  why?: string;
+}
+
+/** What going back means for the files. */
+export interface ChangeRestoreResult {
+  restoreId: string;
+  done: boolean;
+  files: readonly RestoreFile[];
+}
+
+/** A line of a file; lines count from 0. */
+export interface ChangeWhoParams {
+  path: string;
+  line: number;
+}
+
+/** Who wrote a line. */
+export interface ChangeWhoResult {
+  text: string;
+  /** @default "" */
+  sessionId?: string;
+  /** @default 0 */
+  turn?: number;
+  /** @default "" */
+  changeId?: string;
+}
+
+/** Changes that are new, or other than before, and the ids of those that are no more. */
+export interface ChangeDidChangeParams {
+  items: readonly ChangeItem[];
+  /** @default [] */
+  gone?: readonly string[];
+}
+
 /** A numbered batch of changes. A gap in the numbers: ask for a snapshot. */
 export interface DidChangeParams {
   sessionId: string;
@@ -884,12 +1320,26 @@ export interface DidChangeParams {
 export interface Requests {
   /** List agents. */
   "agentls/agents": { params: Nothing; result: AgentsResult };
+  /** Log in to an agent. */
+  "agentls/agent/login": { params: LoginParams; result: LoginResult };
   /** New session. */
   "agentls/session/new": { params: SessionNewParams; result: SessionResult };
   /** Open a session the agent remembers. */
   "agentls/session/load": { params: SessionLoadParams; result: SessionResult };
   /** List sessions. */
-  "agentls/session/list": { params: Nothing; result: SessionListResult };
+  "agentls/session/list": { params: SessionListParams; result: SessionListResult };
+  /** Take up a past session. */
+  "agentls/session/resume": { params: SessionParams; result: SessionResult };
+  /** Rename a session. */
+  "agentls/session/rename": { params: RenameParams; result: Nothing };
+  /** Archive a session. */
+  "agentls/session/archive": { params: ArchiveParams; result: Nothing };
+  /** Delete a session. */
+  "agentls/session/delete": { params: SessionParams; result: Nothing };
+  /** Import a session. */
+  "agentls/session/import": { params: ImportParams; result: SessionResult };
+  /** Search in all sessions. */
+  "agentls/search": { params: SearchParams; result: SearchResult };
   /** Read a session. */
   "agentls/session/snapshot": { params: SnapshotParams; result: SnapshotResult };
   /** Send a prompt. */
@@ -899,7 +1349,7 @@ export interface Requests {
   /** Restart the agent of a session. */
   "agentls/session/restart": { params: SessionParams; result: SessionResult };
   /** Fork a session. */
-  "agentls/session/fork": { params: SessionParams; result: SessionResult };
+  "agentls/session/fork": { params: ForkParams; result: SessionResult };
   /** Close a session. */
   "agentls/session/close": { params: SessionParams; result: SessionResult };
   /** Set the mode of a session. */
@@ -908,8 +1358,8 @@ export interface Requests {
   "agentls/session/setOption": { params: SetOptionParams; result: SessionResult };
   /** Read a long text. */
   "agentls/session/body": { params: BodyParams; result: BodyResult };
-  /** Export a session as Markdown. */
-  "agentls/session/export": { params: SessionParams; result: ExportResult };
+  /** Export a session. */
+  "agentls/session/export": { params: ExportParams; result: ExportResult };
   /** List open asks. */
   "agentls/ask/list": { params: Nothing; result: AskListResult };
   /** Answer an ask. */
@@ -944,6 +1394,16 @@ export interface Requests {
   "agentls/terminal/kill": { params: TerminalParams; result: TerminalListResult };
   /** End all commands of a session. */
   "agentls/terminal/killAll": { params: SessionParams; result: TerminalKillAllResult };
+  /** List changes. */
+  "agentls/change/list": { params: ChangeListParams; result: ChangeListResult };
+  /** Keep or undo changes. */
+  "agentls/change/decide": { params: ChangeDecideParams; result: ChangeDecideResult };
+  /** Show a change. */
+  "agentls/change/show": { params: ChangeParams; result: ChangeShowResult };
+  /** Go back to before a turn. */
+  "agentls/change/restore": { params: ChangeRestoreParams; result: ChangeRestoreResult };
+  /** Tell who wrote a line. */
+  "agentls/change/who": { params: ChangeWhoParams; result: ChangeWhoResult };
   /** Save a recording of an agent's traffic. */
   "agentls/recording/save": { params: RecordingParams; result: RecordingResult };
 }
@@ -952,6 +1412,8 @@ export interface Requests {
 export interface Notifications {
   /** A session changed. */
   "agentls/session/didChange": { params: DidChangeParams };
+  /** Changes are new or other. */
+  "agentls/change/didChange": { params: ChangeDidChangeParams };
   /** A terminal was opened. */
   "agentls/terminal/didOpen": { params: TerminalDidOpenParams };
   /** A terminal has more output. */
@@ -981,9 +1443,16 @@ export interface ServerRequests {
 /** All methods. */
 export const methods = {
   agents: "agentls/agents",
+  agentLogin: "agentls/agent/login",
   sessionNew: "agentls/session/new",
   sessionLoad: "agentls/session/load",
   sessionList: "agentls/session/list",
+  sessionResume: "agentls/session/resume",
+  sessionRename: "agentls/session/rename",
+  sessionArchive: "agentls/session/archive",
+  sessionDelete: "agentls/session/delete",
+  sessionImport: "agentls/session/import",
+  search: "agentls/search",
   sessionSnapshot: "agentls/session/snapshot",
   sessionPrompt: "agentls/session/prompt",
   sessionCancel: "agentls/session/cancel",
@@ -1011,8 +1480,14 @@ export const methods = {
   terminalResize: "agentls/terminal/resize",
   terminalKill: "agentls/terminal/kill",
   terminalKillAll: "agentls/terminal/killAll",
+  changeList: "agentls/change/list",
+  changeDecide: "agentls/change/decide",
+  changeShow: "agentls/change/show",
+  changeRestore: "agentls/change/restore",
+  changeWho: "agentls/change/who",
   recordingSave: "agentls/recording/save",
   sessionDidChange: "agentls/session/didChange",
+  changeDidChange: "agentls/change/didChange",
   terminalDidOpen: "agentls/terminal/didOpen",
   terminalData: "agentls/terminal/data",
   terminalDidExit: "agentls/terminal/didExit",
@@ -1028,9 +1503,16 @@ export const methods = {
 /** For `workspace/executeCommand`, each with the params of its request as argument. */
 export const commands = {
   agents: "agentls.agents",
+  agentLogin: "agentls.agent.login",
   sessionNew: "agentls.session.new",
   sessionLoad: "agentls.session.load",
   sessionList: "agentls.session.list",
+  sessionResume: "agentls.session.resume",
+  sessionRename: "agentls.session.rename",
+  sessionArchive: "agentls.session.archive",
+  sessionDelete: "agentls.session.delete",
+  sessionImport: "agentls.session.import",
+  search: "agentls.search",
   sessionSnapshot: "agentls.session.snapshot",
   sessionPrompt: "agentls.session.prompt",
   sessionCancel: "agentls.session.cancel",
@@ -1058,15 +1540,27 @@ export const commands = {
   terminalResize: "agentls.terminal.resize",
   terminalKill: "agentls.terminal.kill",
   terminalKillAll: "agentls.terminal.killAll",
+  changeList: "agentls.change.list",
+  changeDecide: "agentls.change.decide",
+  changeShow: "agentls.change.show",
+  changeRestore: "agentls.change.restore",
+  changeWho: "agentls.change.who",
   recordingSave: "agentls.recording.save",
 } as const satisfies { readonly [K in keyof typeof methods]?: string };
 
 /** What a list of commands shows. */
 export const titles = {
   agents: "List agents",
+  agentLogin: "Log in to an agent",
   sessionNew: "New session",
   sessionLoad: "Open a session the agent remembers",
   sessionList: "List sessions",
+  sessionResume: "Take up a past session",
+  sessionRename: "Rename a session",
+  sessionArchive: "Archive a session",
+  sessionDelete: "Delete a session",
+  sessionImport: "Import a session",
+  search: "Search in all sessions",
   sessionSnapshot: "Read a session",
   sessionPrompt: "Send a prompt",
   sessionCancel: "Stop the running turn",
@@ -1076,7 +1570,7 @@ export const titles = {
   sessionSetMode: "Set the mode of a session",
   sessionSetOption: "Set an option of a session",
   sessionBody: "Read a long text",
-  sessionExport: "Export a session as Markdown",
+  sessionExport: "Export a session",
   askList: "List open asks",
   askDecide: "Answer an ask",
   askDecideAll: "Answer all open asks",
@@ -1094,6 +1588,11 @@ export const titles = {
   terminalResize: "Resize a terminal",
   terminalKill: "End a command and all that it started",
   terminalKillAll: "End all commands of a session",
+  changeList: "List changes",
+  changeDecide: "Keep or undo changes",
+  changeShow: "Show a change",
+  changeRestore: "Go back to before a turn",
+  changeWho: "Tell who wrote a line",
   recordingSave: "Save a recording of an agent's traffic",
 } as const satisfies Record<keyof typeof commands, string>;
 
@@ -1110,6 +1609,7 @@ export const defaults: {
   readonly SessionOption: Defaults<SessionOption>;
   readonly SessionCommand: Defaults<SessionCommand>;
   readonly TokenUsage: Defaults<TokenUsage>;
+  readonly LoginMethod: Defaults<LoginMethod>;
   readonly SessionHead: Defaults<SessionHead>;
   readonly AskDecision: Defaults<AskDecision>;
   readonly FileLocation: Defaults<FileLocation>;
@@ -1120,13 +1620,23 @@ export const defaults: {
   readonly TurnEndEntry: Defaults<TurnEndEntry>;
   readonly AgentItem: Defaults<AgentItem>;
   readonly AgentsResult: Defaults<AgentsResult>;
+  readonly LoginParams: Defaults<LoginParams>;
+  readonly LoginResult: Defaults<LoginResult>;
   readonly SessionNewParams: Defaults<SessionNewParams>;
   readonly SessionLoadParams: Defaults<SessionLoadParams>;
+  readonly SessionListParams: Defaults<SessionListParams>;
+  readonly RememberedSession: Defaults<RememberedSession>;
+  readonly SessionListResult: Defaults<SessionListResult>;
+  readonly ForkParams: Defaults<ForkParams>;
+  readonly ArchiveParams: Defaults<ArchiveParams>;
+  readonly SearchParams: Defaults<SearchParams>;
+  readonly ExportParams: Defaults<ExportParams>;
   readonly SnapshotParams: Defaults<SnapshotParams>;
   readonly PromptParams: Defaults<PromptParams>;
   readonly PromptResult: Defaults<PromptResult>;
   readonly CancelResult: Defaults<CancelResult>;
   readonly BodyParams: Defaults<BodyParams>;
+  readonly ExportResult: Defaults<ExportResult>;
   readonly AskItem: Defaults<AskItem>;
   readonly AskDecideParams: Defaults<AskDecideParams>;
   readonly AskDecideResult: Defaults<AskDecideResult>;
@@ -1145,6 +1655,17 @@ export const defaults: {
   readonly TerminalKillAllResult: Defaults<TerminalKillAllResult>;
   readonly TerminalDataParams: Defaults<TerminalDataParams>;
   readonly TerminalExitedParams: Defaults<TerminalExitedParams>;
+  readonly HunkItem: Defaults<HunkItem>;
+  readonly ChangeItem: Defaults<ChangeItem>;
+  readonly ChangeListParams: Defaults<ChangeListParams>;
+  readonly ChangeDecideParams: Defaults<ChangeDecideParams>;
+  readonly ChangeRefusal: Defaults<ChangeRefusal>;
+  readonly ChangeDecideResult: Defaults<ChangeDecideResult>;
+  readonly ChangeShowResult: Defaults<ChangeShowResult>;
+  readonly ChangeRestoreParams: Defaults<ChangeRestoreParams>;
+  readonly RestoreFile: Defaults<RestoreFile>;
+  readonly ChangeWhoResult: Defaults<ChangeWhoResult>;
+  readonly ChangeDidChangeParams: Defaults<ChangeDidChangeParams>;
 } = {
   Body: { cut: false },
   SessionMode: { description: "" },
@@ -1160,6 +1681,7 @@ export const defaults: {
     cost: null,
     currency: "",
   },
+  LoginMethod: { description: "", kind: "agent", command: "" },
   SessionHead: {
     detail: "",
     turn: 0,
@@ -1172,23 +1694,59 @@ export const defaults: {
     queue: [],
     openAsks: 0,
     policy: "ask",
+    place: "here",
+    died: false,
+    archived: false,
+    parent: "",
+    stuck: false,
+    login: [],
   },
   AskDecision: { remembered: "" },
   FileLocation: { line: null },
   ContentBlock: { text: "", uri: "", name: "", mime: "", data: "", raw: null },
   CommandOutput: { ended: false, exitCode: null, signal: "" },
-  ToolCallEntry: { name: "", content: [], locations: [], terminals: [] },
+  ToolCallEntry: { name: "", content: [], locations: [], terminals: [], rejected: false },
   AskEntry: { shown: "", why: "", always: [], decision: null },
   TurnEndEntry: { error: "", usage: null },
   AgentItem: { install: "", source: "", running: false, version: "" },
   AgentsResult: { problems: [] },
+  LoginParams: { method: "", sessionId: "", confirmed: false },
+  LoginResult: { command: "", sessionId: "", terminalId: "" },
   SessionNewParams: { agent: "", cwd: "" },
   SessionLoadParams: { cwd: "" },
-  SnapshotParams: { last: null },
+  SessionListParams: {
+    agent: "",
+    cwd: "",
+    states: [],
+    places: [],
+    archived: false,
+    since: null,
+    until: null,
+    title: "",
+    limit: 100,
+    after: "",
+    fromAgents: false,
+  },
+  RememberedSession: { title: "", updated: "" },
+  SessionListResult: { next: "", remembered: [] },
+  ForkParams: { agent: "" },
+  ArchiveParams: { archived: true },
+  SearchParams: {
+    agent: "",
+    cwd: "",
+    file: "",
+    since: null,
+    until: null,
+    sessionId: "",
+    limit: 50,
+  },
+  ExportParams: { format: "markdown" },
+  SnapshotParams: { last: null, before: "" },
   PromptParams: { sessionId: "", text: "", blocks: [], agent: "", cwd: "" },
   PromptResult: { queued: false },
   CancelResult: { returned: [] },
   BodyParams: { side: "new" },
+  ExportResult: { json: "" },
   AskItem: { shown: "", why: "", always: [] },
   AskDecideParams: { optionId: "", verdict: "", always: "", scope: "project", reason: "" },
   AskDecideResult: { message: "" },
@@ -1224,6 +1782,17 @@ export const defaults: {
   TerminalKillAllResult: { left: [] },
   TerminalDataParams: { reset: false },
   TerminalExitedParams: { exitCode: null, signal: "" },
+  HunkItem: { removed: 0, added: 0, altered: false, label: "" },
+  ChangeItem: { prompt: "", oldPath: "", whole: "", hunks: [] },
+  ChangeListParams: { sessionId: "", turn: null, path: "", pending: false },
+  ChangeDecideParams: { sessionId: "", turn: null, path: "", changeId: "", hunkIds: [] },
+  ChangeRefusal: { hunkIds: [] },
+  ChangeDecideResult: { refused: [] },
+  ChangeShowResult: { before: null, after: null, now: null, hunks: [] },
+  ChangeRestoreParams: { step: "preview", sessionId: "", turn: null, restoreId: "" },
+  RestoreFile: { why: "" },
+  ChangeWhoResult: { sessionId: "", turn: 0, changeId: "" },
+  ChangeDidChangeParams: { gone: [] },
 };
 
 /** Sent by the editor as `initializationOptions`. Times are in seconds. */
@@ -1249,6 +1818,35 @@ export interface Settings {
    */
   askTimeout?: number;
   /**
+   * After so many days without a word, a stored session loses long outputs and the texts of its
+   * changes.
+   * @default 90
+   */
+  storeDays?: number;
+  /**
+   * How much room stored sessions may take; past it, the oldest are made smaller, and go at
+   * last.
+   * @default 1024
+   */
+  storeMegabytes?: number;
+  /**
+   * After so long without anything to do, the agent of a session is stopped, if it can take the
+   * session up again; the next prompt brings it back. 0: never.
+   * @default 600
+   */
+  idleAgentTimeout?: number;
+  /**
+   * Keep an agent that nobody uses any more for as long as an idle one, so that the next session
+   * starts at once.
+   * @default false
+   */
+  warmAgent?: boolean;
+  /**
+   * After so long without a sign of life, a running turn is shown as stuck. 0: never.
+   * @default 120
+   */
+  stuckAfter?: number;
+  /**
    * The longest message, in bytes, that an agent may send.
    * @default 67108864
    */
@@ -1261,5 +1859,10 @@ export const defaultSettings: Defaults<Settings> = {
   handshakeTimeout: 30,
   cancelGrace: 10,
   askTimeout: 1800,
+  storeDays: 90,
+  storeMegabytes: 1024,
+  idleAgentTimeout: 600,
+  warmAgent: false,
+  stuckAfter: 120,
   lineLimit: 67108864,
 };

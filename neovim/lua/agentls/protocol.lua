@@ -79,6 +79,25 @@
 ---| "project"
 ---| "user"
 
+---A way to log in to an agent.
+---@class (exact) agentls.LoginMethod
+---@field id string
+---@field name string
+---Default: ""
+---@field description? string
+---agent: it does all by itself; terminal: a program is run; env_var: variables must be set.
+---Default: "agent"
+---@field kind? string
+---What would be run.
+---Default: ""
+---@field command? string
+
+---Where a session is alive, if it is.
+---@alias agentls.SessionPlace
+---| "here"
+---| "elsewhere" # In another window or on a command line: it can be read here, but not prompted.
+---| "past" # Nowhere: a prompt, or `session/resume`, takes it up again.
+
 ---A session without its entries: what a list of sessions shows.
 ---@class (exact) agentls.SessionHead
 ---@field id string
@@ -113,6 +132,22 @@
 ---How much the agent may do without asking; `trust` must be marked visibly.
 ---Default: "ask"
 ---@field policy? agentls.PolicyMode
+---Default: "here"
+---@field place? agentls.SessionPlace
+---Its server ended without closing it.
+---Default: false
+---@field died? boolean
+---Default: false
+---@field archived? boolean
+---The session that this one was forked from.
+---Default: ""
+---@field parent? string
+---A turn runs without a sign of life since `lastSign`: offer to cancel, or to restart.
+---Default: false
+---@field stuck? boolean
+---The ways to log in, when the agent wants that before anything else.
+---Default: {}
+---@field login? agentls.LoginMethod[]
 
 ---One of the answers that the agent offers.
 ---@class (exact) agentls.AskOption
@@ -235,6 +270,9 @@
 ---@field locations? agentls.FileLocation[]
 ---Default: {}
 ---@field terminals? agentls.CommandOutput[]
+---A person, or a rule, said no to it.
+---Default: false
+---@field rejected? boolean
 
 ---The agent's plan, as it is now.
 ---@class (exact) agentls.PlanEntry
@@ -352,6 +390,39 @@
 ---Default: {}
 ---@field problems? string[]
 
+---Log in to an agent. Sessions that were refused go on afterwards, with their prompts.
+---@class (exact) agentls.LoginParams
+---@field agent string
+---The id of a way that the agent offers; empty for the only one.
+---Default: ""
+---@field method? string
+---The session that the terminal of a login belongs to; else one that waits for it.
+---Default: ""
+---@field sessionId? string
+---A person has seen the program that is to be run.
+---Default: false
+---@field confirmed? boolean
+
+---How far a login is.
+---@alias agentls.LoginState
+---| "done"
+---| "confirm"
+---| "running"
+---| "variables"
+
+---`confirm`: show the command, then ask again with `confirmed`. `running`: the person goes on
+---in the terminal. `variables`: the person has to set some, as the text says.
+---@class (exact) agentls.LoginResult
+---@field state agentls.LoginState
+---A sentence for the person.
+---@field text string
+---Default: ""
+---@field command? string
+---Default: ""
+---@field sessionId? string
+---Default: ""
+---@field terminalId? string
+
 ---Names a session.
 ---@class (exact) agentls.SessionParams
 ---@field sessionId string
@@ -374,15 +445,133 @@
 ---@class (exact) agentls.SessionResult
 ---@field session agentls.SessionHead
 
----All sessions of this server.
+---Which sessions are wanted; what is not said does not matter.
+---@class (exact) agentls.SessionListParams
+---Default: ""
+---@field agent? string
+---Sessions in this folder and in folders below.
+---Default: ""
+---@field cwd? string
+---Default: {}
+---@field states? agentls.SessionState[]
+---Default: {}
+---@field places? agentls.SessionPlace[]
+---Null: also those that are archived.
+---Default: false
+---@field archived? boolean
+---@field since? number
+---@field ["until"]? number
+---Somewhere in the title.
+---Default: ""
+---@field title? string
+---Must be at least 1.
+---Must be at most 1000.
+---Default: 100
+---@field limit? integer
+---The `next` of the page before.
+---Default: ""
+---@field after? string
+---Also what running agents remember and we do not: `session/load` opens those.
+---Default: false
+---@field fromAgents? boolean
+
+---A session that only its agent knows.
+---@class (exact) agentls.RememberedSession
+---@field agent string
+---@field agentSessionId string
+---@field cwd string
+---Default: ""
+---@field title? string
+---Default: ""
+---@field updated? string
+
+---Sessions of all agents and all windows, newest first.
 ---@class (exact) agentls.SessionListResult
 ---@field sessions agentls.SessionHead[]
+---There are more: ask for what comes `after` this.
+---Default: ""
+---@field next? string
+---Default: {}
+---@field remembered? agentls.RememberedSession[]
 
----With `last`, only that many of the newest entries.
+---Without an agent, the session's own is asked to fork it. With one, it gets a new session and
+---is told what was said.
+---@class (exact) agentls.ForkParams
+---@field sessionId string
+---Default: ""
+---@field agent? string
+
+---Without a title the session is called by its first prompt again.
+---@class (exact) agentls.RenameParams
+---@field sessionId string
+---@field title string
+
+---Put a session aside, or bring it back.
+---@class (exact) agentls.ArchiveParams
+---@field sessionId string
+---Default: true
+---@field archived? boolean
+
+---Words that were said, edited or run; what else is said narrows it down.
+---@class (exact) agentls.SearchParams
+---@field words string
+---Default: ""
+---@field agent? string
+---Default: ""
+---@field cwd? string
+---A path, or the end of one.
+---Default: ""
+---@field file? string
+---@field since? number
+---@field ["until"]? number
+---Default: ""
+---@field sessionId? string
+---Must be at least 1.
+---Must be at most 1000.
+---Default: 50
+---@field limit? integer
+
+---A place where the words were found; `session/snapshot` reads what is around it.
+---@class (exact) agentls.SearchHit
+---@field sessionId string
+---@field title string
+---@field agent string
+---@field cwd string
+---@field entryId string
+---message, attachment, tool_call, plan, ask, turn_end, notice or other.
+---@field kind string
+---@field at number
+---@field snippet string
+---Where the words are in the snippet: start and end, in characters.
+---@field marks integer[][]
+
+---The best first.
+---@class (exact) agentls.SearchResult
+---@field hits agentls.SearchHit[]
+
+---For people, or for another machine.
+---@alias agentls.ExportFormat
+---| "markdown"
+---| "json"
+
+---Which session, and as what.
+---@class (exact) agentls.ExportParams
+---@field sessionId string
+---Default: "markdown"
+---@field format? agentls.ExportFormat
+
+---What an export as JSON gave.
+---@class (exact) agentls.ImportParams
+---@field json string
+
+---With `last`, only that many of the newest entries; with `before`, of those before one.
 ---@class (exact) agentls.SnapshotParams
 ---@field sessionId string
 ---Must be at least 1.
 ---@field last? integer
+---The id of an entry.
+---Default: ""
+---@field before? string
 
 ---A session, whole. The next batch has the number `seq + 1`.
 ---@class (exact) agentls.SnapshotResult
@@ -442,9 +631,11 @@
 ---@class (exact) agentls.BodyResult
 ---@field text string
 
----The session for people.
+---The session, in the form that was asked for.
 ---@class (exact) agentls.ExportResult
 ---@field markdown string
+---Default: ""
+---@field json? string
 
 ---An open ask.
 ---@class (exact) agentls.AskItem
@@ -705,6 +896,154 @@
 ---Default: ""
 ---@field signal? string
 
+---One place of a file that an agent changed; lines count from 0, `end` is not included.
+---@class (exact) agentls.HunkItem
+---@field hunkId string
+---pending, kept or undone.
+---@field state string
+---@field start integer
+---@field ["end"] integer
+---Default: 0
+---@field removed? integer
+---Default: 0
+---@field added? integer
+---Somebody else changed it since: it can only be undone by a merge.
+---Default: false
+---@field altered? boolean
+---The function or class it is in.
+---Default: ""
+---@field label? string
+
+---What a turn of an agent did to one file.
+---@class (exact) agentls.ChangeItem
+---@field changeId string
+---@field sessionId string
+---@field turn integer
+---@field agent string
+---@field path string
+---created, modified, deleted or renamed.
+---@field type string
+---Whether anything of it is not decided yet.
+---@field pending boolean
+---Default: ""
+---@field prompt? string
+---Default: ""
+---@field oldPath? string
+---What was decided about all that is not lines: bytes, permissions, the name; if any.
+---Default: ""
+---@field whole? string
+---Default: {}
+---@field hunks? agentls.HunkItem[]
+
+---Which changes; those that fit all that is said.
+---@class (exact) agentls.ChangeListParams
+---Default: ""
+---@field sessionId? string
+---@field turn? integer
+---Default: ""
+---@field path? string
+---Only those that are not decided.
+---Default: false
+---@field pending? boolean
+
+---The oldest first.
+---@class (exact) agentls.ChangeListResult
+---@field changes agentls.ChangeItem[]
+
+---What to do with hunks, with a change, or with all of a file, a turn or a session.
+---@class (exact) agentls.ChangeDecideParams
+---keep, undo, redo, or merge: undo a change that somebody altered since.
+---@field verdict string
+---Default: ""
+---@field sessionId? string
+---@field turn? integer
+---Default: ""
+---@field path? string
+---Default: ""
+---@field changeId? string
+---Default: {}
+---@field hunkIds? string[]
+
+---What could not be done, and why.
+---@class (exact) agentls.ChangeRefusal
+---@field changeId string
+---@field why string
+---Default: {}
+---@field hunkIds? string[]
+
+---The changes as they are now.
+---@class (exact) agentls.ChangeDecideResult
+---@field changes agentls.ChangeItem[]
+---Default: {}
+---@field refused? agentls.ChangeRefusal[]
+
+---Names a change.
+---@class (exact) agentls.ChangeParams
+---@field changeId string
+
+---The texts of a hunk.
+---@class (exact) agentls.HunkText
+---@field hunkId string
+---@field before string
+---@field after string
+---@field now string
+
+---The texts of a file, for a view of the difference; null where there is no text.
+---@class (exact) agentls.ChangeShowResult
+---@field change agentls.ChangeItem
+---@field before? string
+---@field after? string
+---@field now? string
+---Default: {}
+---@field hunks? agentls.HunkText[]
+
+---Go back to before a turn: first `preview`, then `do` what was shown; `undo` takes it back.
+---@class (exact) agentls.ChangeRestoreParams
+---Default: "preview"
+---@field step? string
+---Default: ""
+---@field sessionId? string
+---@field turn? integer
+---From the preview.
+---Default: ""
+---@field restoreId? string
+
+---What would be, or was, made of a file.
+---@class (exact) agentls.RestoreFile
+---@field path string
+---changed, made, removed or none.
+---@field effect string
+---Why it is left as it is.
+---Default: ""
+---@field why? string
+
+---What going back means for the files.
+---@class (exact) agentls.ChangeRestoreResult
+---@field restoreId string
+---@field done boolean
+---@field files agentls.RestoreFile[]
+
+---A line of a file; lines count from 0.
+---@class (exact) agentls.ChangeWhoParams
+---@field path string
+---@field line integer
+
+---Who wrote a line.
+---@class (exact) agentls.ChangeWhoResult
+---@field text string
+---Default: ""
+---@field sessionId? string
+---Default: 0
+---@field turn? integer
+---Default: ""
+---@field changeId? string
+
+---Changes that are new, or other than before, and the ids of those that are no more.
+---@class (exact) agentls.ChangeDidChangeParams
+---@field items agentls.ChangeItem[]
+---Default: {}
+---@field gone? string[]
+
 ---A numbered batch of changes. A gap in the numbers: ask for a snapshot.
 ---@class (exact) agentls.DidChangeParams
 ---@field sessionId string
@@ -725,6 +1064,25 @@
 ---How long an ask may stay open before it is rejected.
 ---Default: 1800
 ---@field askTimeout? number
+---After so many days without a word, a stored session loses long outputs and the texts of its
+---changes.
+---Default: 90
+---@field storeDays? number
+---How much room stored sessions may take; past it, the oldest are made smaller, and go at
+---last.
+---Default: 1024
+---@field storeMegabytes? number
+---After so long without anything to do, the agent of a session is stopped, if it can take the
+---session up again; the next prompt brings it back. 0: never.
+---Default: 600
+---@field idleAgentTimeout? number
+---Keep an agent that nobody uses any more for as long as an idle one, so that the next session
+---starts at once.
+---Default: false
+---@field warmAgent? boolean
+---After so long without a sign of life, a running turn is shown as stuck. 0: never.
+---Default: 120
+---@field stuckAfter? number
 ---The longest message, in bytes, that an agent may send.
 ---Default: 67108864
 ---@field lineLimit? integer
@@ -738,12 +1096,26 @@ M.version = 1
 M.methods = {
   ---List agents: params agentls.Nothing, result agentls.AgentsResult.
   agents = "agentls/agents",
+  ---Log in to an agent: params agentls.LoginParams, result agentls.LoginResult.
+  agent_login = "agentls/agent/login",
   ---New session: params agentls.SessionNewParams, result agentls.SessionResult.
   session_new = "agentls/session/new",
   ---Open a session the agent remembers: params agentls.SessionLoadParams, result agentls.SessionResult.
   session_load = "agentls/session/load",
-  ---List sessions: params agentls.Nothing, result agentls.SessionListResult.
+  ---List sessions: params agentls.SessionListParams, result agentls.SessionListResult.
   session_list = "agentls/session/list",
+  ---Take up a past session: params agentls.SessionParams, result agentls.SessionResult.
+  session_resume = "agentls/session/resume",
+  ---Rename a session: params agentls.RenameParams, result agentls.Nothing.
+  session_rename = "agentls/session/rename",
+  ---Archive a session: params agentls.ArchiveParams, result agentls.Nothing.
+  session_archive = "agentls/session/archive",
+  ---Delete a session: params agentls.SessionParams, result agentls.Nothing.
+  session_delete = "agentls/session/delete",
+  ---Import a session: params agentls.ImportParams, result agentls.SessionResult.
+  session_import = "agentls/session/import",
+  ---Search in all sessions: params agentls.SearchParams, result agentls.SearchResult.
+  search = "agentls/search",
   ---Read a session: params agentls.SnapshotParams, result agentls.SnapshotResult.
   session_snapshot = "agentls/session/snapshot",
   ---Send a prompt: params agentls.PromptParams, result agentls.PromptResult.
@@ -752,7 +1124,7 @@ M.methods = {
   session_cancel = "agentls/session/cancel",
   ---Restart the agent of a session: params agentls.SessionParams, result agentls.SessionResult.
   session_restart = "agentls/session/restart",
-  ---Fork a session: params agentls.SessionParams, result agentls.SessionResult.
+  ---Fork a session: params agentls.ForkParams, result agentls.SessionResult.
   session_fork = "agentls/session/fork",
   ---Close a session: params agentls.SessionParams, result agentls.SessionResult.
   session_close = "agentls/session/close",
@@ -762,7 +1134,7 @@ M.methods = {
   session_set_option = "agentls/session/setOption",
   ---Read a long text: params agentls.BodyParams, result agentls.BodyResult.
   session_body = "agentls/session/body",
-  ---Export a session as Markdown: params agentls.SessionParams, result agentls.ExportResult.
+  ---Export a session: params agentls.ExportParams, result agentls.ExportResult.
   session_export = "agentls/session/export",
   ---List open asks: params agentls.Nothing, result agentls.AskListResult.
   ask_list = "agentls/ask/list",
@@ -798,10 +1170,22 @@ M.methods = {
   terminal_kill = "agentls/terminal/kill",
   ---End all commands of a session: params agentls.SessionParams, result agentls.TerminalKillAllResult.
   terminal_kill_all = "agentls/terminal/killAll",
+  ---List changes: params agentls.ChangeListParams, result agentls.ChangeListResult.
+  change_list = "agentls/change/list",
+  ---Keep or undo changes: params agentls.ChangeDecideParams, result agentls.ChangeDecideResult.
+  change_decide = "agentls/change/decide",
+  ---Show a change: params agentls.ChangeParams, result agentls.ChangeShowResult.
+  change_show = "agentls/change/show",
+  ---Go back to before a turn: params agentls.ChangeRestoreParams, result agentls.ChangeRestoreResult.
+  change_restore = "agentls/change/restore",
+  ---Tell who wrote a line: params agentls.ChangeWhoParams, result agentls.ChangeWhoResult.
+  change_who = "agentls/change/who",
   ---Save a recording of an agent's traffic: params agentls.RecordingParams, result agentls.RecordingResult.
   recording_save = "agentls/recording/save",
   ---A session changed: params agentls.DidChangeParams.
   session_did_change = "agentls/session/didChange",
+  ---Changes are new or other: params agentls.ChangeDidChangeParams.
+  change_did_change = "agentls/change/didChange",
   ---A terminal was opened: params agentls.TerminalDidOpenParams.
   terminal_did_open = "agentls/terminal/didOpen",
   ---A terminal has more output: params agentls.TerminalDataParams.
@@ -821,9 +1205,16 @@ M.methods = {
 ---For `workspace/executeCommand`, each with the params of its request as argument.
 M.commands = {
   agents = "agentls.agents",
+  agent_login = "agentls.agent.login",
   session_new = "agentls.session.new",
   session_load = "agentls.session.load",
   session_list = "agentls.session.list",
+  session_resume = "agentls.session.resume",
+  session_rename = "agentls.session.rename",
+  session_archive = "agentls.session.archive",
+  session_delete = "agentls.session.delete",
+  session_import = "agentls.session.import",
+  search = "agentls.search",
   session_snapshot = "agentls.session.snapshot",
   session_prompt = "agentls.session.prompt",
   session_cancel = "agentls.session.cancel",
@@ -851,15 +1242,27 @@ M.commands = {
   terminal_resize = "agentls.terminal.resize",
   terminal_kill = "agentls.terminal.kill",
   terminal_kill_all = "agentls.terminal.killAll",
+  change_list = "agentls.change.list",
+  change_decide = "agentls.change.decide",
+  change_show = "agentls.change.show",
+  change_restore = "agentls.change.restore",
+  change_who = "agentls.change.who",
   recording_save = "agentls.recording.save",
 }
 
 ---What a list of commands shows.
 M.titles = {
   agents = "List agents",
+  agent_login = "Log in to an agent",
   session_new = "New session",
   session_load = "Open a session the agent remembers",
   session_list = "List sessions",
+  session_resume = "Take up a past session",
+  session_rename = "Rename a session",
+  session_archive = "Archive a session",
+  session_delete = "Delete a session",
+  session_import = "Import a session",
+  search = "Search in all sessions",
   session_snapshot = "Read a session",
   session_prompt = "Send a prompt",
   session_cancel = "Stop the running turn",
@@ -869,7 +1272,7 @@ M.titles = {
   session_set_mode = "Set the mode of a session",
   session_set_option = "Set an option of a session",
   session_body = "Read a long text",
-  session_export = "Export a session as Markdown",
+  session_export = "Export a session",
   ask_list = "List open asks",
   ask_decide = "Answer an ask",
   ask_decide_all = "Answer all open asks",
@@ -887,6 +1290,11 @@ M.titles = {
   terminal_resize = "Resize a terminal",
   terminal_kill = "End a command and all that it started",
   terminal_kill_all = "End all commands of a session",
+  change_list = "List changes",
+  change_decide = "Keep or undo changes",
+  change_show = "Show a change",
+  change_restore = "Go back to before a turn",
+  change_who = "Tell who wrote a line",
   recording_save = "Save a recording of an agent's traffic",
 }
 
@@ -899,6 +1307,7 @@ M.defaults = {
   SessionOption = { category = "", description = "", choices = {} },
   SessionCommand = { description = "", hint = "" },
   TokenUsage = { currency = "" },
+  LoginMethod = { description = "", kind = "agent", command = "" },
   SessionHead = {
     detail = "",
     turn = 0,
@@ -910,21 +1319,48 @@ M.defaults = {
     queue = {},
     openAsks = 0,
     policy = "ask",
+    place = "here",
+    died = false,
+    archived = false,
+    parent = "",
+    stuck = false,
+    login = {},
   },
   AskDecision = { remembered = "" },
   ContentBlock = { text = "", uri = "", name = "", mime = "", data = "" },
   CommandOutput = { ended = false, signal = "" },
-  ToolCallEntry = { name = "", content = {}, locations = {}, terminals = {} },
+  ToolCallEntry = { name = "", content = {}, locations = {}, terminals = {}, rejected = false },
   AskEntry = { shown = "", why = "", always = {} },
   TurnEndEntry = { error = "" },
   AgentItem = { install = "", source = "", running = false, version = "" },
   AgentsResult = { problems = {} },
+  LoginParams = { method = "", sessionId = "", confirmed = false },
+  LoginResult = { command = "", sessionId = "", terminalId = "" },
   SessionNewParams = { agent = "", cwd = "" },
   SessionLoadParams = { cwd = "" },
+  SessionListParams = {
+    agent = "",
+    cwd = "",
+    states = {},
+    places = {},
+    archived = false,
+    title = "",
+    limit = 100,
+    after = "",
+    fromAgents = false,
+  },
+  RememberedSession = { title = "", updated = "" },
+  SessionListResult = { next = "", remembered = {} },
+  ForkParams = { agent = "" },
+  ArchiveParams = { archived = true },
+  SearchParams = { agent = "", cwd = "", file = "", sessionId = "", limit = 50 },
+  ExportParams = { format = "markdown" },
+  SnapshotParams = { before = "" },
   PromptParams = { sessionId = "", text = "", blocks = {}, agent = "", cwd = "" },
   PromptResult = { queued = false },
   CancelResult = { returned = {} },
   BodyParams = { side = "new" },
+  ExportResult = { json = "" },
   AskItem = { shown = "", why = "", always = {} },
   AskDecideParams = { optionId = "", verdict = "", always = "", scope = "project", reason = "" },
   AskDecideResult = { message = "" },
@@ -940,6 +1376,17 @@ M.defaults = {
   TerminalKillAllResult = { left = {} },
   TerminalDataParams = { reset = false },
   TerminalExitedParams = { signal = "" },
+  HunkItem = { removed = 0, added = 0, altered = false, label = "" },
+  ChangeItem = { prompt = "", oldPath = "", whole = "", hunks = {} },
+  ChangeListParams = { sessionId = "", path = "", pending = false },
+  ChangeDecideParams = { sessionId = "", path = "", changeId = "", hunkIds = {} },
+  ChangeRefusal = { hunkIds = {} },
+  ChangeDecideResult = { refused = {} },
+  ChangeShowResult = { hunks = {} },
+  ChangeRestoreParams = { step = "preview", sessionId = "", restoreId = "" },
+  RestoreFile = { why = "" },
+  ChangeWhoResult = { sessionId = "", turn = 0, changeId = "" },
+  ChangeDidChangeParams = { gone = {} },
 }
 
 ---What holds for settings that are not sent.
@@ -949,6 +1396,11 @@ M.settings = {
   handshakeTimeout = 30,
   cancelGrace = 10,
   askTimeout = 1800,
+  storeDays = 90,
+  storeMegabytes = 1024,
+  idleAgentTimeout = 600,
+  warmAgent = false,
+  stuckAfter = 120,
   lineLimit = 67108864,
 }
 

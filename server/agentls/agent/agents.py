@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.errors import BadRequest
 from ..core.model import KnownAgent
 from ..core.ports import Agent, Tasks, Warden
-from .catalog import AgentSpec, Catalog
+from .catalog import Catalog
 from .connection import Connection
 from .framing import DEFAULT_LINE_LIMIT
 from .recording import FrameRing
+from .spec import AgentSpec
 
 _PAST_RINGS = 8
 
@@ -30,7 +32,10 @@ class Agents:
         timeout: float,
         warden: Warden,
         line_limit: int = DEFAULT_LINE_LIMIT,
+        keep: float | None = None,
     ) -> None:
+        """`keep`: for how long an agent that nobody uses stays, 0 for ever; None: not at all."""
+        self._keep = keep
         self.catalog = catalog
         self._tasks = tasks
         self._version = version
@@ -54,8 +59,12 @@ class Agents:
     def release(self, agent: Agent) -> None:
         assert isinstance(agent, Connection)
         agent.users -= 1
-        if agent.users <= 0 and agent in self._live:
+        agent.released += 1
+        if agent.users <= 0 and agent in self._live and self._keep != 0:
             self._tasks.start(self._stop_unused(agent), f"stop {agent.spec.name}")
+
+    def running(self) -> Sequence[Agent]:
+        return self.live()
 
     def live(self) -> list[Connection]:
         return sorted((c for c in self._live if c.alive), key=lambda c: c.info.pid)
@@ -126,13 +135,18 @@ class Agents:
             warden=self._warden,
             line_limit=self._line_limit,
             on_gone=self._gone,
+            mcp=self.catalog.mcp,
         )
         await connection.start(cwd)
         self._live.add(connection)
         return connection
 
     async def _stop_unused(self, connection: Connection) -> None:
-        if connection.users <= 0:  # nobody has come to use it meanwhile
+        released = connection.released
+        if self._keep is not None and connection.spec.shared:
+            await asyncio.sleep(self._keep)
+        # Nobody uses it now, and nobody has used it meanwhile.
+        if connection.users <= 0 and connection.released == released:
             await self._stop(connection)
 
     async def _stop(self, connection: Connection) -> None:

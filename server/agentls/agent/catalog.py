@@ -13,7 +13,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta, convert
@@ -21,87 +21,51 @@ from msgspec.structs import replace
 
 from agentls.core.errors import UnknownAgent
 
-BUILT_IN: Final = "built in"
-DEMO: Final = "demo"
-
-
-class Capabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What we offer an agent in `initialize`. The defaults here are the only ones."""
-
-    read_files: bool = False
-    write_files: bool = False
-    terminals: bool = True
-    # Commands the agent runs itself come as terminal output; else Codex repeats all of the output
-    # with every new piece of it.
-    terminal_output: bool = True
-    # Merged as it is into the `clientCapabilities` object; it wins over the fields above.
-    extra: dict[str, object] = {}
-
-
-DEFAULT_CAPABILITIES: Final = Capabilities()
-
-
-class Quirks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What must be done for one agent and would be wrong for the others."""
-
-    # Each `session/load` of a session that is open leaves a child process behind: close it first.
-    close_before_load: bool = False
-    # It creates a file only when reading the missing file gives empty text; any error stops it.
-    missing_file_is_empty: bool = False
-    # Loading a session in the minute it was made in fails and overwrites its history: wait.
-    load_waits_a_minute: bool = False
-    # It reports a changed mode as the message "[MODE_UPDATE] name": not something the agent said.
-    mode_as_text: bool = False
-    # It writes a file itself after `fs/write_text_file` did: the second write is no outside edit.
-    writes_itself: bool = False
-    # It sends the prompt back as a user message while the turn runs: do not show it twice.
-    echoes_prompt: bool = False
-    # It never kills or releases its terminals when a turn is cancelled: do that for it.
-    abandons_terminals: bool = False
-    # It asks for no permission at all unless we offer it file or terminal methods: warn the user.
-    asks_only_with_client_methods: bool = False
-
-
-class AgentSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One agent: how to start it, and what to know about it."""
-
-    name: str
-    title: str
-    command: tuple[str, ...]
-    # Added to the editor's environment, which is passed on whole.
-    env: dict[str, str] = {}
-    # Where its process starts; None means the folder of the session.
-    cwd: str | None = None
-    # A line to run in a shell; empty when the user named the program.
-    install: str = ""
-    homepage: str = ""
-    login: str = ""
-    # Whether one process may serve several sessions.
-    shared: bool = True
-    capabilities: Capabilities = DEFAULT_CAPABILITIES
-    quirks: Quirks = Quirks()
-    # BUILT_IN, or the path of the file that says something about this agent.
-    source: str = BUILT_IN
+from .mcp_servers import McpServer
+from .spec import DEMO, NAME, AgentSpec, program
 
 
 class Catalog:
     """All known agents: the user's in the order of the file, then the built-in ones, demo last."""
 
-    def __init__(self, specs: Iterable[AgentSpec], problems: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        specs: Iterable[AgentSpec],
+        problems: Iterable[str] = (),
+        newest: Mapping[str, str] | None = None,
+        mcp: Iterable[McpServer] = (),
+    ) -> None:
+        self.mcp = tuple(mcp)
+        """Servers that all agents are told of."""
         self._specs = {spec.name: spec for spec in specs}
         self.problems = list(problems)
+        self.newest = dict(newest or {})
+        """By name: the newest version that the registry knows."""
 
     @classmethod
-    def load(cls, user_file: Path | None) -> Catalog:
-        """The built-in agents, with the user's file (if there is one) laid over them."""
-        built_in = _built_in()
-        if user_file is None:
-            return cls(built_in.values())
-        file = _UserFile(user_file)
-        users = file.specs(built_in)
-        specs = users | {name: spec for name, spec in built_in.items() if name not in users}
+    def load(cls, user_file: Path | None, registry: Path | None = None) -> Catalog:
+        """The built-in agents and those of the registry (the one that the user's file names if
+        none is given), with the user's file laid over them."""
+        known = _built_in()
+        file = _UserFile(user_file) if user_file is not None else None
+        registry = registry or (file.registry if file else None)
+        newest: dict[str, str] = {}
+        problems: list[str] = []
+        if registry is not None:
+            from .registry import read_registry  # noqa: PLC0415 - few people have one
+
+            added, newest, problems = read_registry(registry, known.values())
+            known |= added
+        if file is None:
+            users: dict[str, AgentSpec] = {}
+            servers: list[McpServer] = []
+        else:
+            users = file.specs(known)
+            servers = file.servers()
+            problems = file.problems + problems
+        specs = users | {name: spec for name, spec in known.items() if name not in users}
         specs[DEMO] = specs.pop(DEMO)
-        return cls(specs.values(), file.problems)
+        return cls(specs.values(), problems, newest, servers)
 
     def __iter__(self) -> Iterator[AgentSpec]:
         return iter(self._specs.values())
@@ -129,29 +93,6 @@ class Catalog:
         return program(spec) is not None
 
 
-def program(spec: AgentSpec) -> str | None:
-    """The absolute path of the program to start for this agent; None when it is not installed."""
-    import shutil  # noqa: PLC0415 - half of this module's import time
-
-    path = spec.env.get("PATH", os.environ.get("PATH", os.defpath))
-    # A relative folder in PATH would be looked up in the session's folder, which is a repository.
-    folders = [folder for folder in path.split(os.pathsep) if Path(folder).is_absolute()]
-    return shutil.which(spec.command[0], path=os.pathsep.join(folders))
-
-
-def client_capabilities(spec: AgentSpec) -> dict[str, Any]:
-    """The ACP `clientCapabilities` object for this agent."""
-    offered = spec.capabilities
-    result: dict[str, Any] = {
-        "fs": {"readTextFile": offered.read_files, "writeTextFile": offered.write_files},
-        "terminal": offered.terminals,
-        "session": {"configOptions": {"boolean": {}}},
-    }
-    if offered.terminal_output:
-        result["_meta"] = {"terminal_output": True}
-    return _merged(result, offered.extra)
-
-
 def user_file_path(env: Mapping[str, str]) -> Path:
     """Where the user's own agents are described: `agents.toml` in the configuration folder."""
     # Asked here because platformdirs knows only the environment of this process.
@@ -171,17 +112,6 @@ def _built_in() -> dict[str, AgentSpec]:
     return specs
 
 
-def _merged(base: dict[str, Any], over: Mapping[str, object]) -> dict[str, Any]:
-    result = dict(base)
-    for key, value in over.items():
-        old = result.get(key)
-        if isinstance(old, dict) and isinstance(value, dict):
-            result[key] = _merged(old, value)
-        else:
-            result[key] = value
-    return result
-
-
 def _closest(word: str, words: Iterable[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
 
@@ -192,6 +122,7 @@ def _closest(word: str, words: Iterable[str]) -> str:
 # say to a person what it must be. A NUL, or a "=" in a name, would stop the process from starting.
 _Text = Annotated[str, Meta(pattern=r"\A[^\0]*\Z")]
 _Line = Annotated[str, Meta(pattern=r"\A[^\0\r\n]+\Z")]
+_Url = Annotated[str, Meta(pattern=r"\Ahttps?://[^\0\s]+\Z")]
 _Environment = dict[Annotated[str, Meta(pattern=r"\A[^=\0]+\Z")], _Text]
 _Shapes = Mapping[str, tuple[Callable[[Any], Any], str]]
 
@@ -209,6 +140,14 @@ def _folder(value: object) -> str:
     if not Path(folder).is_absolute():
         raise ValueError(folder)
     return folder
+
+
+def _folders(value: object) -> tuple[str, ...]:
+    return tuple(_folder(item) for item in convert(value, list[Any]))
+
+
+def _file(value: object) -> Path:
+    return Path(_folder(value))
 
 
 def _expanded(path: str) -> str:
@@ -240,9 +179,17 @@ _AGENT: Final[_Shapes] = {
     "env": (_of(_Environment), 'a table of strings such as { NAME = "value" }'),
     "cwd": (_folder, "the absolute path of a folder"),
     "capabilities": (_of(dict[str, Any]), "a table such as { terminals = false }"),
+    "directories": (_folders, "a list of absolute paths of folders"),
     "shared": _SWITCH,
 }
-_NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
+_MCP: Final[_Shapes] = {
+    "command": (_command, 'a list of strings such as ["my-server", "--stdio"]'),
+    "env": (_of(_Environment), 'a table of strings such as { NAME = "value" }'),
+    "url": (_of(_Url), "an address that begins with http:// or https://"),
+    "transport": (_of(Literal["http", "sse"]), '"http" or "sse"'),
+    "headers": (_of(dict[_Line, _Line]), 'a table of strings such as { NAME = "value" }'),
+    "agents": (_of(tuple[_Line, ...]), "a list of names of agents"),
+}
 
 
 class _UserFile:
@@ -251,11 +198,15 @@ class _UserFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.problems: list[str] = []
+        top = self._top()
+        self.registry: Path | None = top.get("registry")
+        self._agents: dict[str, Any] = top.get("agents", {})
+        self._mcp: dict[str, Any] = top.get("mcp", {})
 
-    def specs(self, built_in: Mapping[str, AgentSpec]) -> dict[str, AgentSpec]:
+    def specs(self, known: Mapping[str, AgentSpec]) -> dict[str, AgentSpec]:
         specs = {}
-        for name, table in self._agents().items():
-            base = built_in.get(name) or AgentSpec(name=name, title=name, command=())
+        for name, table in self._agents.items():
+            base = known.get(name) or AgentSpec(name=name, title=name, command=())
             values = self._agent(name, table, needs_command=not base.command)
             if values is not None:
                 specs[name] = self._laid_over(base, values)
@@ -271,7 +222,7 @@ class _UserFile:
         }
         return replace(base, **changes)
 
-    def _agents(self) -> dict[str, Any]:
+    def _top(self) -> dict[str, Any]:
         try:
             # Some editors begin a file with a byte order mark, which TOML does not know.
             top = tomllib.loads(self.path.read_bytes().decode("utf-8-sig"))
@@ -288,12 +239,28 @@ class _UserFile:
             self._problem(f"correct the TOML, the file was left out: {error}")
             return {}
         table = _of(dict[str, Any]), "a table, with each agent written as [agents.NAME]"
-        values = self._values((), top, {"agents": table})
-        return values.get("agents", {}) if values else {}
+        registry = _file, "the absolute path of a file in the format of the ACP registry"
+        servers = _of(dict[str, Any]), "a table, with each MCP server written as [mcp.NAME]"
+        shapes: _Shapes = {"agents": table, "registry": registry, "mcp": servers}
+        values: dict[str, Any] = {}
+        for key, value in top.items():  # one that is bad does not spoil the others
+            values |= self._values((), {key: value}, shapes) or {}
+        return values
+
+    def servers(self) -> list[McpServer]:
+        """The MCP servers that the user has described."""
+        found = []
+        for name, table in self._mcp.items():
+            where = ("mcp", name)
+            if not isinstance(table, dict) or ("command" in table) == ("url" in table):
+                self._problem('is left out: give it a command = ["program"] or a url', *where)
+            elif (values := self._values(where, table, _MCP)) is not None:
+                found.append(McpServer(name=name, **values))
+        return found
 
     def _agent(self, name: str, table: object, *, needs_command: bool) -> dict[str, Any] | None:
         where = ("agents", name)
-        if not _NAME.fullmatch(name):
+        if not NAME.fullmatch(name):
             self._problem(
                 "is left out: begin its name with one of a-z and go on with a-z, 0-9, - and _",
                 *where,

@@ -11,8 +11,12 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
+from ..core import events as ev
 from ..core.errors import (
     AgentError,
     AgentExited,
@@ -27,14 +31,15 @@ from ..core.model import (
     AgentOption,
     AgentSessionId,
     Block,
+    Level,
     PastSession,
     SessionSetup,
 )
 from ..core.policy.git_environment import git_safety
 from ..core.ports import Sink, TurnOutcome, Warden
 from . import convert, updates
-from .catalog import AgentSpec, client_capabilities, program
 from .framing import DEFAULT_LINE_LIMIT, Lines, TooLong
+from .mcp_servers import McpServer, acp_servers
 from .peer import (
     AUTH_REQUIRED,
     INVALID_PARAMS,
@@ -45,7 +50,8 @@ from .peer import (
 )
 from .process import AgentProcess
 from .recording import FrameRing
-from .requests import HANDLERS
+from .requests import handlers
+from .spec import AgentSpec, client_capabilities, program
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +61,12 @@ PROTOCOL_VERSION = 1
 _HASTE = 0.25
 """Seconds that a process which failed the handshake gets at each step of its end."""
 _PARKED_LIMIT = 10_000
+LOGIN_PATIENCE = 600.0
+"""Seconds that a person may take to log in, in a browser or wherever the agent leads them."""
+LOAD_PAUSE = 62.0
+"""Seconds after which an agent that names files by the minute has begun another one."""
+pause = asyncio.sleep
+"""How time passes until then."""
 _REPLAY_PATIENCE = 4
 """Loading a long session may take this many times as long as a handshake."""
 
@@ -71,9 +83,13 @@ class Connection:
         warden: Warden,
         line_limit: int = DEFAULT_LINE_LIMIT,
         on_gone: Callable[[Connection], None] = lambda _: None,
+        mcp: Sequence[McpServer] = (),
     ) -> None:
+        self._mcp = mcp
         self.spec = spec
         self.users = 0
+        self.released = 0
+        """How often somebody was done with it."""
         self.stopping = False
         self.ring = FrameRing(time.monotonic())
         self._version = version
@@ -82,7 +98,10 @@ class Connection:
         self._on_gone = on_gone
         self._info: AgentInfo | None = None
         self._process: AgentProcess | None = None
+        self._handlers = handlers(spec.quirks)
         self._sinks: dict[str, Sink] = {}
+        self._open_ids: set[str] = set()
+        """Sessions that this process has open, whether anybody listens or not."""
         self._parked: dict[str, list[tuple[str, Any, Reply | None]]] = {}
         self._parked_count = 0
         self._opening = 0
@@ -145,7 +164,9 @@ class Connection:
                 hint="Install a version of it that speaks ours, or update agentls.",
             )
         pid = self._process.pid if self._process else 0
-        return convert.agent_info(self.spec.name, self.spec.title, pid, result)
+        spec = self.spec
+        info = convert.agent_info(spec.name, spec.title, pid, result, spec.command)
+        return replace(info, env=spec.env)
 
     async def stop(self, patience: float = 2.0) -> None:
         """End the process and everything it started."""
@@ -159,29 +180,57 @@ class Connection:
     # -- ports.Agent
 
     async def new_session(self, cwd: str, sink: Sink) -> SessionSetup:
-        return await self._open("session/new", {"cwd": cwd, "mcpServers": []}, sink)
+        return await self._open("session/new", self._place(cwd), sink)
 
-    async def load_session(self, id: AgentSessionId, cwd: str, sink: Sink) -> SessionSetup:
-        params = {"sessionId": id, "cwd": cwd, "mcpServers": []}
+    async def load_session(
+        self, id: AgentSessionId, cwd: str, sink: Sink, *, made: float = 0.0
+    ) -> SessionSetup:
+        quirks = self.spec.quirks
+        if quirks.load_waits_a_minute:
+            await self._let_a_minute_pass(made, sink)
+        if quirks.close_before_load and id in self._open_ids:
+            with suppress(AgentError):  # it may be closed already
+                await self.close_session(id)
+        params = {"sessionId": id, **self._place(cwd)}
         return await self._open("session/load", params, sink, id)
 
     async def resume_session(self, id: AgentSessionId, cwd: str, sink: Sink) -> SessionSetup:
-        params = {"sessionId": id, "cwd": cwd, "mcpServers": []}
+        params = {"sessionId": id, **self._place(cwd)}
         return await self._open("session/resume", params, sink, id)
 
     async def fork_session(self, id: AgentSessionId, cwd: str, sink: Sink) -> SessionSetup:
-        params = {"sessionId": id, "cwd": cwd, "mcpServers": []}
+        params = {"sessionId": id, **self._place(cwd)}
         return await self._open("session/fork", params, sink)
+
+    def _place(self, cwd: str) -> dict[str, Any]:
+        """Where a session works, and with what."""
+        spec, abilities = self.spec, self.info.abilities
+        servers = acp_servers(self._mcp, spec.name, abilities) if self._mcp else []
+        place: dict[str, Any] = {"cwd": cwd, "mcpServers": servers}
+        if spec.directories and abilities.directories:
+            place["additionalDirectories"] = list(spec.directories)
+        return place
 
     async def list_sessions(self, cwd: str | None) -> list[PastSession]:
         params = {"cwd": cwd} if cwd else {}
         return convert.past_sessions(await self._call("session/list", params))
 
+    async def _let_a_minute_pass(self, made: float, sink: Sink) -> None:
+        left = made + LOAD_PAUSE - time.time()
+        if left > 0:
+            text = f"{self.spec.title} can take up a session only a minute after it was made:"
+            sink.deliver(ev.NoticeShown(Level.INFO, f"{text} {left:.0f} seconds to wait."))
+            await pause(min(left, LOAD_PAUSE))
+
     async def close_session(self, id: AgentSessionId) -> None:
+        self._open_ids.discard(id)
         await self._call("session/close", {"sessionId": id})
 
     async def delete_session(self, id: AgentSessionId) -> None:
         await self._call("session/delete", {"sessionId": id})
+
+    async def authenticate(self, method: str) -> None:
+        await self._wait("authenticate", {"methodId": method}, LOGIN_PATIENCE, lambda _: None)
 
     async def set_mode(self, id: AgentSessionId, mode: str) -> None:
         await self._call("session/set_mode", {"sessionId": id, "modeId": mode})
@@ -228,6 +277,7 @@ class Connection:
             if not setup.id:
                 raise AgentFailed(f"{self.spec.title} opened a session without naming it.")
             self._bind(setup.id, sink)
+            self._open_ids.add(setup.id)
             return setup
 
         before = self._sinks.get(id)
@@ -289,8 +339,12 @@ class Connection:
             return self._exit_error()
         words = convert.error_words(error.message, error.data)
         if error.code == AUTH_REQUIRED:
+            known = self._info.auth_methods if self._info else ()
+            hint = f"Log in with: agentls login {self.spec.name}."
+            if self.spec.login:
+                hint = f"{hint[:-1]}, or: {self.spec.login}"
             return AuthRequired(
-                f"{title} wants you to log in first: {words}.", hint=self.spec.login
+                f"{title} wants you to log in first: {words.rstrip('.')}.", hint=hint, methods=known
             )
         if error.code == METHOD_NOT_FOUND:
             return UnsupportedByAgent(f"{title} does not support {method}.")
@@ -343,13 +397,16 @@ class Connection:
             else:
                 log.debug("%s speaks of a session that is not open: %s", self.spec.name, id)
         elif type(raw) is dict:
-            for event in updates.update(raw):
+            events = updates.update(raw)
+            if self.spec.quirks.mode_as_text:
+                events = [updates.mode_in_words(event) for event in events]
+            for event in events:
                 sink.deliver(event)
         else:
             self._not_json(str(params)[:200])
 
     def _request(self, method: str, params: Any, reply: Reply) -> None:
-        handler = HANDLERS.get(method)
+        handler = self._handlers.get(method)
         if handler is None:
             reply.error(METHOD_NOT_FOUND, f"Method not found: {method}")
             return

@@ -16,7 +16,6 @@ from ..core.model import (
     AgentInfo,
     AgentOption,
     AgentSessionId,
-    AuthMethod,
     Block,
     Choice,
     Diff,
@@ -33,6 +32,7 @@ from ..core.model import (
     Usage,
 )
 from .json_shapes import Json, mapping, number, required
+from .login_methods import login_methods
 
 # -- pieces
 
@@ -189,13 +189,16 @@ def session_setup(raw: Any, id: str = "") -> SessionSetup:
     )
 
 
-def agent_info(name: str, title: str, pid: int, raw: Json) -> AgentInfo:
-    """The result of initialize. `title` is ours, for agents that do not say their own."""
+def agent_info(
+    name: str, title: str, pid: int, raw: Json, command: tuple[str, ...] = ()
+) -> AgentInfo:
+    """The result of initialize. `title` is ours, for agents that do not say their own; `command`
+    is how we started it."""
     info = mapping(raw.get("agentInfo"))
     can = mapping(raw.get("agentCapabilities"))
     sessions = mapping(can.get("sessionCapabilities"))
     prompts = mapping(can.get("promptCapabilities"))
-    methods = raw.get("authMethods")
+    mcp = mapping(can.get("mcpCapabilities"))
     return AgentInfo(
         name=name,
         title=title or str(info.get("title") or info.get("name") or name),
@@ -211,18 +214,11 @@ def agent_info(name: str, title: str, pid: int, raw: Json) -> AgentInfo:
             images=prompts.get("image") is True,
             audio=prompts.get("audio") is True,
             embedded=prompts.get("embeddedContext") is True,
+            mcp_http=mcp.get("http") is True,
+            mcp_sse=mcp.get("sse") is True,
+            directories=_offered(sessions.get("additionalDirectories")),
         ),
-        auth_methods=tuple(
-            AuthMethod(
-                id=str(m["id"]),
-                name=str(m.get("name") or m["id"]),
-                description=str(m.get("description") or ""),
-                kind=str(m.get("type") or "agent"),
-                raw=m,
-            )
-            for m in (methods if isinstance(methods, list) else [])
-            if isinstance(m, dict) and "id" in m
-        ),
+        auth_methods=login_methods(raw.get("authMethods"), command),
     )
 
 

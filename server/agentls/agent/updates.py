@@ -162,5 +162,15 @@ _UPDATES: dict[str, Callable[[Json], Sequence[ev.Event]]] = {
 }
 
 
+_MODE_IN_WORDS = "[MODE_UPDATE] "
+
+
+def mode_in_words(event: ev.Event) -> ev.Event:
+    """For an agent that reports a changed mode as something it says."""
+    if isinstance(event, ev.TextAdded) and event.text.startswith(_MODE_IN_WORDS):
+        return ev.ModeChanged(event.text.removeprefix(_MODE_IN_WORDS).strip())
+    return event
+
+
 def left_out(text: str) -> ev.Event:
     return ev.NoticeShown(Level.WARNING, text)

@@ -18,8 +18,12 @@ COMMANDS = {
     "record": "record",
     "replay": "replay",
     "agents": "agents",
+    "doctor": "doctor",
+    "login": "login",
+    "sessions": "sessions",
     "rules": "rules",
     "decisions": "decisions",
+    "completion": "completion",
     "demo": "demo",
     "demo-agent": "demo_agent",
 }

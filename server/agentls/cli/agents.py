@@ -6,24 +6,54 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from agentls.agent.catalog import AgentSpec, Catalog, program, user_file_path
+from agentls.agent.catalog import Catalog, user_file_path
+from agentls.agent.installed import installed_version
+from agentls.agent.spec import AgentSpec, program
+from agentls.core.printable import one_line
+
+from .help import usage_error
 
 _NARROW = 72
-_ABOUT = "List the agents that agentls knows: the built-in ones and those of your agents.toml."
+_ABOUT = """\
+List the agents that agentls knows: the built-in ones, those of your agents.toml, and those of a
+file in the format of the public ACP registry, if you have one. Nothing is downloaded.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("agentls agents", description=_ABOUT, allow_abbrev=False)
+    parser.add_argument("--json", action="store_true", help="one JSON object with everything")
+    add_registry(parser)
+    return parser
+
+
+def add_registry(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--registry",
+        metavar="FILE",
+        help='agents of this registry file; always, with registry = "/path" in agents.toml',
+    )
+
+
+def catalog_for(registry: str | None) -> Catalog:
+    """All agents, with those of a registry file that was named on the command line."""
+    path = Path(registry).expanduser().absolute() if registry else None
+    return Catalog.load(user_file_path(os.environ), path)
 
 
 def command(args: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser("agentls agents", description=_ABOUT)
-    parser.add_argument("--json", action="store_true", help="one JSON object with everything")
-    wanted = parser.parse_args(args)
-    path = user_file_path(os.environ)
-    catalog = Catalog.load(path)
+    wanted = parser().parse_args(args)
+    if wanted.registry and not Path(wanted.registry).expanduser().is_file():
+        return usage_error(f"There is no file {wanted.registry}.")
+    catalog = catalog_for(wanted.registry)
     if wanted.json:
         import msgspec
 
-        found = {"agents": [_facts(spec) for spec in catalog], "problems": catalog.problems}
+        facts = [_facts(spec, catalog) for spec in catalog]
+        found = {"agents": facts, "problems": catalog.problems}
         print(msgspec.json.format(msgspec.json.encode(found)).decode())
         return 0
     if sys.stdout.isatty():
@@ -35,12 +65,15 @@ def command(args: Sequence[str]) -> int:
     return 0
 
 
-def _facts(spec: AgentSpec) -> dict[str, Any]:
+def _facts(spec: AgentSpec, catalog: Catalog) -> dict[str, Any]:
+    found = program(spec)
     return {
         "name": spec.name,
         "title": spec.title,
-        "installed": Catalog.installed(spec),
-        "program": program(spec),
+        "installed": found is not None,
+        "program": found,
+        "version": installed_version(spec, found) if found else "",
+        "newest": catalog.newest.get(spec.name, ""),
         "command": spec.command,
         "install": spec.install,
         "login": spec.login,
@@ -50,16 +83,27 @@ def _facts(spec: AgentSpec) -> dict[str, Any]:
 
 
 def _how(spec: AgentSpec) -> str:
-    return spec.install or f"put {spec.command[0]} on your PATH"
+    return one_line(spec.install) or f"put {spec.command[0]} on your PATH"
+
+
+def _version(spec: AgentSpec, found: str, catalog: Catalog) -> str:
+    """The version that is installed, and the newest if that is another one."""
+    have, newest = installed_version(spec, found), catalog.newest.get(spec.name, "")
+    if newest and have and newest != have:
+        return f"{have} (newest {newest})"
+    return have
 
 
 def _print_lines(catalog: Catalog) -> None:
     names = max(len(spec.name) for spec in catalog)
-    titles = max(len(spec.title) for spec in catalog)
+    titles = max(len(one_line(spec.title)) for spec in catalog)
     for spec in catalog:
         found = program(spec)
-        state = f"installed: {found}" if found else f"missing: {_how(spec)}"
-        print(f"{spec.name:<{names}}  {spec.title:<{titles}}  {state}")
+        if found:
+            state = f"installed: {found}  {_version(spec, found, catalog)}".rstrip()
+        else:
+            state = f"missing: {_how(spec)}"
+        print(f"{spec.name:<{names}}  {one_line(spec.title):<{titles}}  {state}")
 
 
 def _print_table(catalog: Catalog) -> None:
@@ -76,11 +120,11 @@ def _print_table(catalog: Catalog) -> None:
     table.add_column(overflow="fold")
     default = catalog.default(None).name
     for spec in catalog:
-        there = Catalog.installed(spec)
+        there = program(spec)
         mark = Text("✓ ", "green") if there else Text("· ", "dim")
         name = Text.assemble(mark, (spec.name, "bold" if there else "dim"))
-        title = Text(spec.title, "" if there else "dim")
-        how = Text(_beside(spec, default) if there else _how(spec), "dim")
+        title = Text(one_line(spec.title), "" if there else "dim")
+        how = Text(_beside(spec, there, catalog, default) if there else _how(spec), "dim")
         if narrow:
             console.print(Text.assemble(name, "  ", title), Padding(how, (0, 0, 0, 4)))
         else:
@@ -88,7 +132,9 @@ def _print_table(catalog: Catalog) -> None:
     if not narrow:
         console.print(table)
     console.print(Text('\nTalk to one with: agentls run --agent NAME "Your question"', "dim"))
+    console.print(Text("See whether they work with: agentls doctor", "dim"))
 
 
-def _beside(spec: AgentSpec, default: str) -> str:
-    return "installed, and used when you name no other" if spec.name == default else "installed"
+def _beside(spec: AgentSpec, found: str, catalog: Catalog, default: str) -> str:
+    have = " ".join(word for word in ("installed", _version(spec, found, catalog)) if word)
+    return f"{have}, and used when you name no other" if spec.name == default else have

@@ -13,7 +13,7 @@ from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
-from agentls.agent.catalog import AgentSpec
+from agentls.agent.spec import AgentSpec
 from agentls.app import App
 from agentls.core import events as ev
 from agentls.core.errors import AgentExited, UnknownAsk
@@ -47,8 +47,16 @@ class Conversation:
     """One session with one agent, from the first prompt to the last."""
 
     def __init__(
-        self, app: App, spec: AgentSpec, options: Options, view: View, person: Person | None
+        self,
+        app: App,
+        spec: AgentSpec,
+        options: Options,
+        view: View,
+        person: Person | None,
+        *,
+        past: Session | None = None,
     ) -> None:
+        """`past` is a session to go on with."""
         self._app = app
         self._options = options
         self._view = view
@@ -64,7 +72,7 @@ class Conversation:
         self._told_why = False
         self._timed_out = False
         app.sessions.observers.append(self._happened)
-        self.session = app.sessions.open(spec.name, options.cwd)
+        self.session = past or app.sessions.open(spec.name, options.cwd)
 
     def _happened(self, session: Session, event: ev.Event, entry: Entry | None) -> None:
         if isinstance(event, ev.AskSettled):

@@ -14,11 +14,15 @@ from .codes import DONE
 _ABOUT = "What agents asked for lately, what was decided, and who or what decided it; newest first."
 
 
-def command(args: Sequence[str]) -> int:
+def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("agentls decisions", description=_ABOUT)
     parser.add_argument("--last", type=int, default=20, metavar="N", help="how many (20)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    wanted = parser.parse_args(args)
+    return parser
+
+
+def command(args: Sequence[str]) -> int:
+    wanted = parser().parse_args(args)
 
     import msgspec
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -24,6 +25,12 @@ Commands
                          agentls demo
   agentls agents       which agents there are, which are installed, how to install the others
                          agentls agents
+  agentls doctor       start the agents that are installed: which of them work, what the others want
+                         agentls doctor claude
+  agentls login        log in to an agent, in one of the ways that it offers
+                         agentls login claude
+  agentls sessions     all sessions, live and past: list, show, search, resume, export, delete
+                         agentls sessions search "flaky test"
   agentls rules        what agents may do without asking; list, add, remove, explain
                          agentls rules explain "git status && rm -rf build"
   agentls decisions    what was allowed and rejected lately, and by whom
@@ -34,13 +41,17 @@ Commands
                          agentls replay bug.jsonl
   agentls demo-agent   a small agent that needs no account and no network, on stdin and stdout
                          agentls run --agent demo "Tour this project"
+  agentls completion   completion of these words for bash, zsh and fish
+                         source <(agentls completion bash)
   agentls COMMAND --help says more about each; agentls --version says which one this is.
 
 Files
   {agents}
-      your own agents, and changes to the known ones:
+      your own agents, changes to the known ones, and MCP servers for all of them:
         [agents.mine]
         command = ["my-agent", "--acp"]
+        [mcp.search]
+        command = ["my-mcp-server"]
   {rules}
       your rules for all projects; agentls rules says where a project's own are
   {log}
@@ -75,6 +86,12 @@ def help_text() -> str:
     return _HELP.format(
         agents=agents, rules=agents.with_name("rules.toml"), log=log_file(os.environ)
     )
+
+
+def summaries() -> dict[str, str]:
+    """Each command with what it is for, in a few words."""
+    found = re.findall(r"^  agentls \[?([\w-]+)\]? +(.+)$", _HELP, re.MULTILINE)
+    return {name: about.partition(";")[0] for name, about in found if name in COMMANDS}
 
 
 def unknown(word: str) -> int:

@@ -47,17 +47,21 @@ class Options(Struct, frozen=True, kw_only=True):
     chat: bool
     verbose: int
     recording: Path | None = None
+    resume: str = ""
+    """The session to go on with; empty for a new one."""
 
 
 def parse(args: Sequence[str], *, recording: bool) -> Options:
     """Raises `BadRequest` for what the parser alone cannot see; exits for what it can."""
-    given = _parser(recording).parse_intermixed_args(args)
+    given = parser(recording).parse_intermixed_args(args)
     at_terminal = sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty())
     can_ask = at_terminal and not given.json
     if given.json and given.answer == ASK:
         raise BadRequest(
             "With --json nobody can be asked.", hint="Use --answer allow or --answer reject."
         )
+    if given.resume and given.agent:
+        raise BadRequest("A session goes on with its own agent.", hint="Leave out --agent.")
     if given.chat and not (sys.stdin.isatty() and sys.stdout.isatty() and not given.json):
         raise BadRequest("--chat needs a terminal.", hint="Leave it out, or run it in one.")
     return Options(
@@ -71,10 +75,11 @@ def parse(args: Sequence[str], *, recording: bool) -> Options:
         chat=given.chat,
         verbose=given.verbose,
         recording=_new_file(given.output) if recording else None,
+        resume=given.resume,
     )
 
 
-def _parser(recording: bool) -> argparse.ArgumentParser:
+def parser(recording: bool) -> argparse.ArgumentParser:
     name = "record" if recording else "run"
     parser = argparse.ArgumentParser(
         f"agentls {name}",
@@ -89,6 +94,7 @@ def _parser(recording: bool) -> argparse.ArgumentParser:
         add("-o", "--output", metavar="FILE", required=True, help="where to save; a new file")
     add("-a", "--agent", default="", metavar="NAME", help="which agent; see agentls agents")
     add("-C", "--cwd", default="", metavar="DIR", help="the folder to work in; this one by default")
+    add("--resume", default="", metavar="ID", help="go on with this session; see agentls sessions")
     add(
         "--answer",
         choices=(ASK, ALLOW, REJECT),

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections.abc import Sequence
 
+from . import options
 from .run import talk
+
+
+def parser() -> ArgumentParser:
+    return options.parser(recording=True)
 
 
 def command(args: Sequence[str]) -> int:

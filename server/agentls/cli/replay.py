@@ -11,7 +11,7 @@ yourself, make it an agent in agents.toml: command = ["agentls", "replay", "/pat
 """
 
 
-def command(args: Sequence[str]) -> int:
+def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "agentls replay", description=_ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -19,7 +19,11 @@ def command(args: Sequence[str]) -> int:
     parser.add_argument(
         "--segment", type=int, default=0, metavar="K", help="which start of the agent; the first: 0"
     )
-    wanted = parser.parse_args(args)
+    return parser
+
+
+def command(args: Sequence[str]) -> int:
+    wanted = parser().parse_args(args)
     from agentls.agent.replay import main
 
     return main([wanted.file, "--segment", str(wanted.segment)])

@@ -42,7 +42,7 @@ _HELP = {
 
 
 def command(args: Sequence[str]) -> int:
-    wanted = _parser().parse_args(args)
+    wanted = parser().parse_args(args)
     try:
         wanted.do(wanted)
     except AgentlsError as error:
@@ -51,7 +51,7 @@ def command(args: Sequence[str]) -> int:
     return DONE
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "agentls rules",
         description=_ABOUT.format(file=config_folder(os.environ) / "rules.toml"),

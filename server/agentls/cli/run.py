@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from agentls import log
 from agentls.core.errors import AgentlsError
+from agentls.core.model import SessionId
 
 from .answers import ASK
 from .codes import DONE, FAILED, INTERRUPTED, STOPPED_EARLY, USAGE
@@ -19,6 +20,8 @@ from .help import usage_error
 from .options import Options, parse
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
     from agentls.app import App
 
     from .conversation import Conversation
@@ -26,6 +29,12 @@ if TYPE_CHECKING:
     from .view.base import PeopleView, View
 
 _CODES = {"end_turn": DONE, "failed": FAILED, "timed out": FAILED, "cancelled": INTERRUPTED}
+
+
+def parser() -> ArgumentParser:
+    from .options import parser
+
+    return parser(recording=False)
 
 
 def command(args: Sequence[str]) -> int:
@@ -91,8 +100,9 @@ async def _converse(app: App, options: Options, view: View, person: Person | Non
 
     for problem in app.catalog.problems:
         view.note(problem)
-    spec = app.catalog.default(options.agent or None)
-    conversation = Conversation(app, spec, options, view, person)
+    past = await app.lasting.resume(SessionId(options.resume)) if options.resume else None
+    spec = app.catalog.default(past.agent_name if past else options.agent or None)
+    conversation = Conversation(app, spec, options, view, person, past=past)
     conversation.take_signals()
     try:
         code = await _turns(conversation, options)

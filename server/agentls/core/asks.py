@@ -36,11 +36,6 @@ class Asks:
 
     def __init__(self) -> None:
         self._pending: dict[AskId, PendingAsk] = {}
-        self._count = 0
-
-    def next_id(self, session: SessionId) -> AskId:
-        self._count += 1
-        return AskId(f"{session}.a{self._count}")
 
     def add(self, ask: PendingAsk) -> None:
         self._pending[ask.id] = ask

@@ -18,11 +18,23 @@ AgentlsError
 │   ├── UnknownTerminal         no such id, or the agent has released it
 │   ├── TerminalRefused         it may not be run, typed into or killed
 │   └── TerminalFailed          the command could not be started, or whoever runs it failed
+├── FileError
+│   ├── FileMissing             no such file
+│   ├── FileRefused             it is none that we read or write, or it may not be
+│   ├── FileFailed              the system, or the editor, would not do it
+│   ├── FileMoved               it is not what it was thought to be; nothing was written
+│   └── CheckpointFailed        the state of the files could not be remembered or found again
+├── StoreError              the stored sessions cannot be read or changed
 ├── BadRequest              the editor, or a person on the command line, sent what we cannot use
 └── SettingsError           a configuration file or value is wrong
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .model import AuthMethod
 
 
 class AgentlsError(Exception):
@@ -58,7 +70,13 @@ class AgentExited(AgentError):
 
 
 class AuthRequired(AgentError):
-    """The agent wants a login first."""
+    """The agent wants a login first; `methods` are the ways that it offers."""
+
+    def __init__(
+        self, message: str, *, hint: str = "", methods: tuple[AuthMethod, ...] = ()
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.methods = methods
 
 
 class UnsupportedByAgent(AgentError):
@@ -107,6 +125,35 @@ class TerminalRefused(TerminalError):
 
 class TerminalFailed(TerminalError):
     """The command could not be started, or whoever runs it failed."""
+
+
+class FileError(AgentlsError):
+    """Something is wrong with a file."""
+
+
+class FileMissing(FileError):
+    """There is no such file."""
+
+
+class FileRefused(FileError):
+    """The file is none that we read or write (binary, huge, a folder, a device, read-only), or
+    that was not allowed."""
+
+
+class FileFailed(FileError):
+    """It could not be done: disk full, no permission, folder gone, an editor that would not."""
+
+
+class FileMoved(FileError):
+    """The file is not any more what the caller thought it was; nothing was written."""
+
+
+class CheckpointFailed(FileError):
+    """The state of the files could not be remembered or found again."""
+
+
+class StoreError(AgentlsError):
+    """The stored sessions cannot be read or changed."""
 
 
 class BadRequest(AgentlsError):

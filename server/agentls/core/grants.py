@@ -1,22 +1,26 @@
 """What was allowed just now, so that nobody is asked twice for the same thing.
 
 An agent asks for permission in its own words and then wants us to act: it is the same thing only if
-the very same command would run in the very same folder, or the very same file would be written.
+the very same command would run in the very same folder, or the very same file would be written, and
+with the text that was shown, if any was.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator, Sequence
 from posixpath import basename, join, normpath
 
 from msgspec import Struct
 
-from .model import ToolCallId
+from .model import Diff, ToolCallId
 from .policy.verdicts import Subject
+from .text import with_newlines
 
 _PLAIN = re.compile(r"(?:[\w@%+:,./ -]|'[^']*')+", re.ASCII)
 """A line that is nothing but words, whatever the shell."""
+_MOST_PLACES = 100
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 _GOING_SOMEWHERE = re.compile(r"cd (?P<folder>'[^']*'|\"[^\"$`\\]*\"|[\w@%+=:,./-]+) && ")
 
@@ -27,6 +31,23 @@ class Grant(Struct, frozen=True):
     subject: Subject
     call: ToolCallId
     by: str
+    shown: tuple[Diff, ...] = ()
+    """The changes that could be seen when it was allowed."""
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """What writing a file would really do."""
+
+    diff: Diff
+    """From what is there now to what would be."""
+    seen: str | None
+    """What was there when the agent looked at it."""
+    text: str
+    """What the agent sent."""
+
+    def is_as(self, shown: Sequence[Diff]) -> bool:
+        """Whether it does nothing but what somebody has seen."""
+        return any(as_shown(shown, old, self.text) for old in {self.seen, self.diff.old})
 
 
 def same_wish(granted: Subject, wanted: Subject) -> bool:
@@ -45,6 +66,40 @@ def same_wish(granted: Subject, wanted: Subject) -> bool:
         or (not use.write and (join(wanted.cwd, use.path), True) in allowed)
         for use in wanted.paths
     )
+
+
+def shown_for(grant: Grant, wanted: Subject) -> list[Diff]:
+    """The changes that were shown of the files that are wanted."""
+    paths = {join(wanted.cwd, use.path) for use in wanted.paths}
+    return [diff for diff in grant.shown if join(grant.subject.cwd, diff.path) in paths]
+
+
+def as_shown(shown: Sequence[Diff], old: str | None, new: str) -> bool:
+    """Whether changes of one file, in their order, make the new text out of the old one.
+
+    Some agents show whole files and some only the part that changes.
+    """
+    text, wanted = with_newlines(old or ""), with_newlines(new)
+    for diff in shown:
+        before, after = with_newlines(diff.old or ""), with_newlines(diff.new)
+        if before in {"", text} or (len(shown) == 1 and before not in text):
+            text = after  # all of the file, maybe as it was a moment ago
+        elif len(shown) == 1 and wanted in _with_one_replaced(text, before, after):
+            return True
+        elif before in text:
+            text = text.replace(before, after)
+        else:
+            return False
+    return text == wanted
+
+
+def _with_one_replaced(text: str, before: str, after: str) -> Iterator[str]:
+    at = text.find(before)
+    for _ in range(_MOST_PLACES):
+        if at < 0:
+            return
+        yield f"{text[:at]}{after}{text[at + len(before) :]}"
+        at = text.find(before, at + 1)
 
 
 def _what_and_where(subject: Subject) -> tuple[tuple[str, ...], str]:

@@ -214,6 +214,10 @@ class Abilities(Struct, frozen=True, kw_only=True):
     images: bool = False
     audio: bool = False
     embedded: bool = False
+    mcp_http: bool = False
+    mcp_sse: bool = False
+    directories: bool = False
+    """It can work in more folders than one."""
 
 
 class AuthMethod(Struct, frozen=True, kw_only=True):
@@ -223,7 +227,16 @@ class AuthMethod(Struct, frozen=True, kw_only=True):
     name: str
     description: str = ""
     kind: str = "agent"
-    raw: dict[str, Any] = field(default_factory=dict)
+    """agent: it does all by itself; terminal: a program to run; env_var: variables to set."""
+    command: tuple[str, ...] = ()
+    """What to run in a terminal."""
+    env: dict[str, str] = field(default_factory=dict)
+    """What to set for that."""
+    foreign: bool = False
+    """The agent itself has chosen the program to run: a person must see it first."""
+    variables: tuple[str, ...] = ()
+    link: str = ""
+    """Where to get what the variables want."""
 
 
 class AgentInfo(Struct, frozen=True, kw_only=True):
@@ -235,6 +248,8 @@ class AgentInfo(Struct, frozen=True, kw_only=True):
     version: str = ""
     abilities: Abilities = Abilities()
     auth_methods: tuple[AuthMethod, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
+    """What is set for its process, and for a program that logs in to it."""
     pid: int = 0
 
 

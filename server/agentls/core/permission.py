@@ -9,12 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from . import events as ev
 from .asks import Asks, PendingAsk, automatic
-from .grants import Grant, same_wish
-from .model import Always, AskId, Decision, Option, SessionId, ToolCallId, ToolCallPatch
+from .grants import Change, Grant, same_wish, shown_for
+from .model import (
+    Always,
+    AskId,
+    Decision,
+    Diff,
+    Location,
+    Option,
+    SessionId,
+    ToolCallId,
+    ToolCallPatch,
+)
 from .policy.gate import Judgement, SessionPolicy
 from .policy.rules import Mode
 from .policy.verdicts import Subject, Verdict
@@ -66,7 +76,6 @@ class Permission:
         self._waits = waits
         """Shows that somebody has to answer, or not any more."""
         self._grants: list[Grant] = []
-        self._own_calls = 0
 
     def ask(self, request: AskRequest) -> AskId:
         """The agent asks by itself."""
@@ -83,24 +92,33 @@ class Permission:
         return self._open(request, call, judgement)
 
     def permit(
-        self, subject: Subject, title: str, then: Callable[[Permit], None]
+        self,
+        subject: Subject,
+        title: str,
+        then: Callable[[Permit], None],
+        change: Change | None = None,
     ) -> Callable[[], None]:
         """The agent wants us to do something. `then` is called once; returned: how to call it
-        off, which allows nothing."""
+        off, which allows nothing. A person who is asked about a change sees that change, whatever
+        the agent shows in its tool call."""
         if ends := self._ends():
             then(Permit(Decision(option=None, by=ends)))
             return lambda: None
         judgement = self.policy.judge_subject(subject)
         ruling = judgement.ruling
         call = self._call_about(subject)
-        if ruling.verdict is not Verdict.DENY and (grant := self._take(subject)):
+        if ruling.verdict is not Verdict.DENY and (grant := self._take(subject, change)):
             then(Permit(Decision(option=ALLOW, by=grant.by), grant.call))
             return lambda: None
         if ruling.verdict is Verdict.ALLOW and ruling.rule is None:
             # What anybody may do, such as reading in the workspace, is not worth an entry.
             then(Permit(Decision(option=ALLOW, by=ruling.why), call))
             return lambda: None
-        patch = ToolCallPatch(id=call) if call else self._own_card(subject, title)
+        unseen = change is not None and ruling.verdict is Verdict.ASK
+        if call is None or unseen:
+            patch = self._own_card(subject, title, change.diff if change else None)
+        else:
+            patch = ToolCallPatch(id=call)
         request = AskRequest(
             patch, (ALLOW, REJECT), lambda decision: then(Permit(decision, patch.id))
         )
@@ -119,9 +137,9 @@ class Permission:
         """What was allowed in a turn is not allowed in the next."""
         self._grants.clear()
 
-    def own_card(self, title: str, kind: str) -> ToolCallId:
+    def own_card(self, title: str, kind: str, diff: Diff | None = None) -> ToolCallId:
         """A tool call for something that the agent has not shown as one."""
-        patch = self._own_card(Subject(kind=kind), title)
+        patch = self._own_card(Subject(kind=kind), title, diff)
         self._happen(ev.ToolCallChanged(patch))
         return patch.id
 
@@ -132,10 +150,11 @@ class Permission:
             decision: Decision | None = Decision(option=None, by=ends)
         else:
             decision = automatic(judgement.ruling, request.options)
-        ask = self._asks.next_id(self._session)
+        # By the number of its entry: a session that goes on in another server repeats none.
+        ask = AskId(f"{self._session}.a{self._next_entry}")
         title = call.title or judgement.shown or "The agent asks for permission"
         if decision is None:
-            self._wait_for_answer(ask, title, request, judgement)
+            self._wait_for_answer(ask, title, request, judgement, diffs_of(call))
         self._happen(
             ev.AskOpened(
                 ask=ask,
@@ -149,17 +168,27 @@ class Permission:
             )
         )
         if decision is not None:
-            self._remember(request, judgement, decision)
+            self._remember(request, judgement, decision, diffs_of(call))
             request.answer(decision)
         else:
             self._waits()
         return ask
 
     def _wait_for_answer(
-        self, ask: AskId, title: str, request: AskRequest, judgement: Judgement
+        self,
+        ask: AskId,
+        title: str,
+        request: AskRequest,
+        judgement: Judgement,
+        shown: tuple[Diff, ...],
     ) -> None:
         def settled(decision: Decision) -> None:
-            self._remember(request, judgement, decision)
+            call = self._transcript.call(request.patch.id)
+            # An agent that shows another change while somebody decides: nobody knows which was
+            # seen, so that a write would have to be as both.
+            now = diffs_of(call) if call else ()
+            all = shown if now == shown else (*shown, *now)
+            self._remember(request, judgement, decision, all)
             self._happen(ev.AskSettled(ask, decision))
             self._waits()
 
@@ -181,17 +210,32 @@ class Permission:
 
     # -- what was allowed just now
 
-    def _remember(self, request: AskRequest, judgement: Judgement, decision: Decision) -> None:
+    def _remember(
+        self,
+        request: AskRequest,
+        judgement: Judgement,
+        decision: Decision,
+        shown: tuple[Diff, ...],
+    ) -> None:
         if decision.allows and not _ours(request):
-            self._grants.append(Grant(judgement.subject, request.patch.id, decision.by))
+            self._grants.append(Grant(judgement.subject, request.patch.id, decision.by, shown))
 
-    def _take(self, subject: Subject) -> Grant | None:
+    def _take(self, subject: Subject, change: Change | None) -> Grant | None:
         for grant in self._grants:
-            if same_wish(grant.subject, subject):
+            if same_wish(grant.subject, subject) and self._holds(grant, subject, change):
                 if subject.command is not None:  # once is once
                     self._grants.remove(grant)
                 return grant
         return None
+
+    def _holds(self, grant: Grant, subject: Subject, change: Change | None) -> bool:
+        """Whether what was allowed is the change that is wanted, as far as anybody could see."""
+        if change is None:
+            return True
+        if shown := shown_for(grant, subject):
+            return change.is_as(shown)
+        call = self._transcript.call(grant.call)
+        return call is not None and call.is_open
 
     # -- tool calls
 
@@ -204,14 +248,24 @@ class Permission:
                 return call.call
         return None
 
-    def _own_card(self, subject: Subject, title: str) -> ToolCallPatch:
-        self._own_calls += 1
+    @property
+    def _next_entry(self) -> int:
+        return len(self._transcript.entries) + 1
+
+    def _own_card(self, subject: Subject, title: str, diff: Diff | None) -> ToolCallPatch:
         return ToolCallPatch(
-            id=ToolCallId(f"agentls:{self._own_calls}"),
+            id=ToolCallId(f"agentls:{self._next_entry}"),
             title=title,
             kind=subject.kind,
             status="pending",
+            content=(diff,) if diff else UNSET,
+            locations=(Location(diff.path),) if diff else UNSET,
         )
+
+
+def diffs_of(call: ToolCall) -> tuple[Diff, ...]:
+    """The changes that a tool call shows."""
+    return tuple(content for content in call.content if isinstance(content, Diff))
 
 
 def _ours(request: AskRequest) -> bool:

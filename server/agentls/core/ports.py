@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -27,6 +27,9 @@ from .model import (
 
 if TYPE_CHECKING:
     from .terminals import Exit, Snapshot, Terminal, TerminalSpec
+
+
+_T = TypeVar("_T")
 
 
 class Timer(Protocol):
@@ -67,6 +70,31 @@ class TurnOutcome(Struct, frozen=True):
     error: AgentError | None = None
 
 
+class FileText(Struct, frozen=True, kw_only=True):
+    """The text of a file at one moment, as a person sees it."""
+
+    text: str
+    saved: str | None
+    """What is on disk; None when there is nothing yet. It is another where text is unsaved."""
+    changed: float = 0.0
+    """When the file on disk was last changed, in seconds since the epoch."""
+    state: Any = None
+    """For whoever read it: by this it tells whether the file is still so."""
+
+
+class Files(Protocol):
+    """Files that hold text."""
+
+    async def read(self, path: str) -> FileText | None:
+        """None when there is no such file. Raises `FileRefused`, `FileFailed`."""
+        ...
+
+    async def write(self, path: str, text: str, before: FileText | None) -> None:
+        """Give a file this text, down to the disk. It must still be as it was read; if it is not,
+        `FileMoved` is raised. Raises also `FileRefused`, `FileFailed`."""
+        ...
+
+
 class Workplace(Protocol):
     """What an agent can use in one session beside talking."""
 
@@ -74,6 +102,22 @@ class Workplace(Protocol):
         self, spec: TerminalSpec, limit: int, then: Callable[[Terminal | AgentlsError], None]
     ) -> Callable[[], None]:
         """Run a command if that is allowed, and answer once. Returned: how to call it off."""
+        ...
+
+    def read(
+        self,
+        path: str,
+        line: int | None,
+        limit: int | None,
+        then: Callable[[str | AgentlsError], None],
+    ) -> Callable[[], None]:
+        """The text of a file, or some lines of it, if that is allowed. Otherwise as `run`."""
+        ...
+
+    def write(
+        self, path: str, text: str, then: Callable[[AgentlsError | None], None]
+    ) -> Callable[[], None]:
+        """Give a file this text if that is allowed. Otherwise as `run`."""
         ...
 
     def stop(self) -> None:
@@ -117,7 +161,11 @@ class Agent(Protocol):
 
     async def new_session(self, cwd: str, sink: Sink) -> SessionSetup: ...
 
-    async def load_session(self, id: AgentSessionId, cwd: str, sink: Sink) -> SessionSetup: ...
+    async def load_session(
+        self, id: AgentSessionId, cwd: str, sink: Sink, *, made: float = 0.0
+    ) -> SessionSetup:
+        """`made`: when the agent made that session, if that is known."""
+        ...
 
     async def resume_session(self, id: AgentSessionId, cwd: str, sink: Sink) -> SessionSetup: ...
 
@@ -128,6 +176,10 @@ class Agent(Protocol):
     async def close_session(self, id: AgentSessionId) -> None: ...
 
     async def delete_session(self, id: AgentSessionId) -> None: ...
+
+    async def authenticate(self, method: str) -> None:
+        """Log in by a method that the agent does by itself; returns when that is done."""
+        ...
 
     async def set_mode(self, id: AgentSessionId, mode: str) -> None: ...
 
@@ -158,9 +210,27 @@ class AgentHost(Protocol):
         """A running agent: one that serves other sessions already, unless `fresh`."""
         ...
 
+    def running(self) -> Sequence[Agent]:
+        """Those that have shaken hands and live."""
+        ...
+
     def release(self, agent: Agent) -> None:
         """A session of it is closed; an agent with no session left is stopped."""
         ...
+
+
+class Signal(Protocol):
+    """Something to wait for."""
+
+    def set(self) -> None: ...
+
+    async def wait(self) -> object: ...
+
+
+class OffLoop(Protocol):
+    """Does work that waits for the disk, without holding up anything else."""
+
+    async def __call__(self, work: Callable[[], _T], /) -> _T: ...
 
 
 class AgentDirectory(Protocol):

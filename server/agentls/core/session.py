@@ -7,15 +7,18 @@ turn; what an agent says before, between and after turns is kept like the rest.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
 
 from . import events as ev
 from .asks import Asks
-from .errors import AgentError, SessionNotReady
+from .errors import AgentError, AuthRequired, SessionNotReady
 from .model import (
     AgentOption,
     AgentSessionId,
     AskId,
+    Block,
     Level,
     Prompt,
     Role,
@@ -27,21 +30,29 @@ from .model import (
 from .permission import Permission
 from .policy.gate import SessionPolicy
 from .ports import Agent, AskRequest, Clock, Observer, Timer, TurnOutcome, Workplace
-from .transcript import ToolCall, Transcript
+from .replay import Replay
+from .transcript import Message, ToolCall, Transcript
 
 log = logging.getLogger(__name__)
 
 _TITLE_LENGTH = 80
+ASLEEP = "the agent sleeps; a prompt wakes it"
 _READY = {State.IDLE, State.WAITING_FOR_YOU}
 """States in which a prompt can go to the agent, unless a turn is running."""
-_REPLAYED = (
-    ev.TextAdded,
-    ev.BlockAdded,
-    ev.ToolCallChanged,
-    ev.OutputAdded,
-    ev.OutputEnded,
-    ev.PlanChanged,
-)
+
+
+class Past(Struct, frozen=True, kw_only=True):
+    """What a session was before it goes on here."""
+
+    created: float
+    transcript: Transcript
+    agent_session: AgentSessionId | None = None
+    agent_session_at: float = 0.0
+    named: bool = False
+
+
+Prepare = Callable[["Session", Prompt, Callable[[], None]], None]
+"""Gets ready for a turn, and then calls what it was given, once."""
 
 
 class Session:
@@ -59,17 +70,25 @@ class Session:
         cancel_grace: float,
         policy: SessionPolicy | None = None,
         ask_timeout: float = 1800.0,
+        past: Past | None = None,
     ) -> None:
+        past = past or Past(created=clock.now(), transcript=Transcript())
         self.id = id
         self.agent_name = agent_name
         self.cwd = cwd
-        self.created = clock.now()
-        self.last_sign = self.created
+        self.created = past.created
+        self.last_sign = clock.now()
         """When the agent last said anything."""
-        self.transcript = Transcript()
+        self.transcript = past.transcript
         self.agent: Agent | None = None
-        self.agent_session: AgentSessionId | None = None
+        self.agent_session = past.agent_session
+        self.agent_session_at = past.agent_session_at
+        """When the agent made that session."""
+        self.named = past.named
+        """A person gave it its title: what the agent calls it does not matter."""
         self.error: AgentError | None = None
+        self.stuck = False
+        """A turn runs, and the agent has not said anything for long."""
         self.attempt = 0
         """How often the agent was started anew: what an earlier start brings comes too late."""
         self._clock = clock
@@ -90,11 +109,18 @@ class Session:
         )
         self.workplace: Workplace | None = None
         """What the agent can use here beside talking."""
+        self.prepare: Prepare | None = None
+        """What has to be done before each prompt is sent."""
+        self._preparing = False
         self._cancel_timer: Timer | None = None
         self._cancelling = False
         self._echo = ""
-        self._replaying = False
-        self._was_open = False
+        self._unsent: Prompt | None = None
+        """The prompt that the agent works on, or has refused for want of a login."""
+        self._replay: Replay | None = None
+        self._was_open = any(isinstance(e, Message | ToolCall) for e in self.transcript.entries)
+        self._primer = ""
+        """What the agent is told, with the next prompt, of a conversation it does not remember."""
 
     @property
     def state(self) -> State:
@@ -110,13 +136,31 @@ class Session:
         """Take in what the agent says, but for what the transcript has already."""
         if type(event) is ev.TextAdded and event.role is Role.USER and self._is_echo(event.text):
             return
-        if self._replaying and isinstance(event, _REPLAYED):
+        if self._replay is not None and self._replay.takes(event):
+            return
+        if self.named and type(event) is ev.TitleChanged:
             return
         self._happen(event)
 
-    def _happen(self, event: ev.Event) -> None:
-        """The only way a session ever changes."""
-        at = self.last_sign = self._now()
+    def seems_stuck(self) -> None:
+        """Say so, once: it may still be at work."""
+        if not self.stuck:
+            self.stuck = True
+            self._happen(ev.StateChanged(self.state, "no sign of life"), self.last_sign)
+
+    def asleep(self) -> None:
+        """Its agent is stopped for want of anything to do; the next prompt brings it back."""
+        self.agent = None
+        self._set_state(State.IDLE, ASLEEP)
+
+    def _happen(self, event: ev.Event, at: float | None = None) -> None:
+        """The only way a session ever changes. With a time it is no sign of life."""
+        if at is None:
+            at = self.last_sign = self._now()
+            if self.stuck:
+                self.stuck = False
+                if self.state is State.RUNNING and type(event) is not ev.StateChanged:
+                    self._happen(ev.StateChanged(State.RUNNING))
         entry = self.transcript.apply(event, at)
         for observer in self._observers:
             try:
@@ -138,32 +182,61 @@ class Session:
 
     # -- opening and closing
 
-    def begin(self) -> None:
-        """Let everybody see that there is a new session."""
-        self._happen(ev.StateChanged(State.STARTING))
+    def begin(self, detail: str = "") -> None:
+        """Let everybody see that there is a session."""
+        self._happen(ev.StateChanged(State.STARTING, detail))
 
-    def restarting(self) -> None:
+    def restarting(self, detail: str = "restarting the agent") -> None:
         """The agent is started anew; nothing that the old one still says matters."""
         self._abandon("The agent was restarted.", "agent restarted")
         self.attempt += 1
         self.error = None
-        self._set_state(State.STARTING, "restarting the agent")
+        self._set_state(State.STARTING, detail)
 
     def lost_memory(self, error: AgentError | None) -> None:
         """The new agent process could not take the old conversation up."""
-        self._replaying = False
+        self._end_replay()
+        self.transcript.forget_calls()
         why = f" ({error})" if error else ""
-        self._happen(
-            ev.NoticeShown(
-                Level.WARNING,
-                f"{self.agent_name} was restarted and does not remember this conversation{why}.",
-            )
+        self.prime(self.transcript, self.title)
+        tells = " Your next prompt tells it what was said." if self._primer else ""
+        self.notice(
+            Level.WARNING, f"{self.agent_name} does not remember this conversation{why}.{tells}"
         )
 
+    def prime(self, transcript: Transcript, title: str) -> None:
+        """Have the agent told, with the next prompt, what was said in a conversation."""
+        from .primer import primer_of  # noqa: PLC0415 - most sessions need none
+
+        self._primer = primer_of(transcript, title)
+
+    def notice(self, level: Level, text: str) -> None:
+        self._happen(ev.NoticeShown(level, text))
+
+    def rename(self, title: str) -> None:
+        """The name that a person gives it; without one, it is called by its first prompt again."""
+        self.named = bool(title)
+        self._happen(ev.TitleChanged(title or self._first_title()))
+
+    def _first_title(self) -> str:
+        said = (e for e in self.transcript.entries if isinstance(e, Message))
+        return next((_title(str(e.text)) for e in said if e.role is Role.USER), "")
+
     def opened(self, agent: Agent, setup: SessionSetup) -> None:
+        """The agent is there. What it still tells of the past comes first, then new prompts."""
         self.agent = agent
+        if setup.id != self.agent_session:
+            self.agent_session_at = self._now()
         self.agent_session = setup.id
         self._was_open = True
+        if self._replay is not None:
+            self._replay.when_over(lambda: self._ready(setup))
+        else:
+            self._ready(setup)
+
+    def _ready(self, setup: SessionSetup) -> None:
+        if self.state is not State.STARTING:
+            return  # it was closed, or has failed, meanwhile
         if setup.modes:
             self._happen(ev.ModesChanged(setup.modes, setup.mode))
         if setup.options:
@@ -172,9 +245,15 @@ class Session:
         self._set_state(State.WAITING_FOR_YOU if self.transcript.open_asks() else State.IDLE)
         self._next_prompt()
 
-    def expect_replay(self) -> None:
-        """The agent is about to tell again what the transcript has already, if it has."""
-        self._replaying = self._was_open
+    def expect_replay(self, *, asked: bool) -> None:
+        """The agent may tell again what the transcript has already; `asked`: it should."""
+        if self._was_open:
+            self._replay = Replay(self.transcript, self._clock, expected=asked)
+
+    def _end_replay(self) -> None:
+        if self._replay is not None:
+            self._replay.stop()
+            self._replay = None
 
     def failed_to_open(self, error: AgentError) -> None:
         self._fail(error)
@@ -188,10 +267,11 @@ class Session:
     def _abandon(self, why: str, by: str) -> None:
         """Whatever the agent still does here is in vain: it is told to stop, and nobody waits."""
         self._asks.withdraw_all(self.id, by)
-        if self.transcript.turn_running and not self._cancelling:
+        if self.transcript.turn_running and not self._cancelling and not self._preparing:
             self._tell_to_stop()
         self._end_turn("cancelled", why)
         self._close_calls("cancelled")
+        self._end_replay()
         self.agent = None
 
     # -- what the person does
@@ -214,7 +294,9 @@ class Session:
         self._cancelling = self.transcript.turn_running
         # The protocol wants every open ask answered `cancelled` before anything else.
         self._asks.withdraw_all(self.id, "turn cancelled")
-        if begins:
+        if begins and self._preparing:
+            self._turn_over(self.transcript.turn, TurnOutcome("cancelled"))
+        elif begins:
             self._tell_to_stop()
             if self.workplace is not None:
                 self.workplace.stop()
@@ -247,25 +329,56 @@ class Session:
             return
         prompt = queue[0]
         turn = self.transcript.turn + 1
-        self._replaying = False
+        self.error = None
+        self._end_replay()
         self._happen(ev.TurnStarted(turn, prompt))
-        self._echo = prompt.text
         if not self.title:
             self._happen(ev.TitleChanged(_title(prompt.text)))
         self._show_state()
-        self.agent.prompt(
-            self.agent_session, prompt.blocks, lambda outcome: self._turn_over(turn, outcome)
-        )
+        if self.prepare is None:
+            self._send(turn, prompt)
+        else:
+            self._preparing = True
+            self.prepare(self, prompt, lambda: self._send(turn, prompt))
+
+    def _send(self, turn: int, prompt: Prompt) -> None:
+        if turn != self.transcript.turn or not self.transcript.turn_running:
+            return  # it was over before it was sent
+        self._preparing = False
+        blocks = prompt.blocks
+        if self._primer and not prompt.text.startswith("/"):  # a command must come first
+            blocks = (Block(kind="text", text=self._primer), *blocks)
+            self._primer = ""
+        self._echo = Prompt(blocks).text
+        self._unsent = prompt
+        agent, id = self.ready()
+        agent.prompt(id, blocks, lambda outcome: self._turn_over(turn, outcome))
 
     def _turn_over(self, turn: int, outcome: TurnOutcome) -> None:
         if turn != self.transcript.turn or not self.transcript.turn_running:
             log.info("late answer to turn %d of %s: %s", turn, self.id, outcome.reason)
             return
         error = str(outcome.error) if outcome.error else ""
+        refused = isinstance(outcome.error, AuthRequired)
+        if refused:
+            self.error = outcome.error
+        else:
+            self._unsent = None
         self._end_turn(outcome.reason, error, outcome)
         if self.state is not State.FAILED:
-            self._set_state(State.IDLE)
-            self._next_prompt()
+            self._set_state(State.IDLE, error if refused else "")
+            if not refused:  # the next one would be refused as well
+                self._next_prompt()
+
+    def queue_unsent(self) -> None:
+        """What was refused for want of a login is sent again, before what came after it."""
+        if self._unsent is None:
+            return
+        prompts, self._unsent = [self._unsent, *self.transcript.queue], None
+        self._happen(ev.QueueCleared())
+        for prompt in prompts:
+            self._happen(ev.PromptQueued(prompt))
+        self._next_prompt()
 
     def _end_turn(self, reason: str, error: str = "", outcome: TurnOutcome | None = None) -> None:
         if not self.transcript.turn_running:
@@ -274,6 +387,7 @@ class Session:
             self._cancel_timer.cancel()
             self._cancel_timer = None
         self._cancelling = False
+        self._preparing = False
         self._echo = ""
         self._asks.withdraw_all(self.id, "turn over")
         self.permission.turn_over()

@@ -4,17 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from .asks import Asks
-from .errors import AgentError, AgentExited, UnknownSession, UnsupportedByAgent
-from .model import AgentSessionId, Prompt, SessionId, SessionSetup, State
+from .errors import AgentError, AgentExited, AuthRequired, UnknownSession, UnsupportedByAgent
+from .model import (
+    AgentOption,
+    AgentSessionId,
+    Level,
+    Prompt,
+    SessionId,
+    SessionSetup,
+    State,
+)
 from .policy.gate import SessionPolicy
+from .policy.rules import Mode
 from .ports import Agent, AgentHost, Clock, Observer, Tasks, Workplace
-from .session import Session
+from .session import Past, Prepare, Session
+from .transcript import Transcript
+
+if TYPE_CHECKING:
+    from .store import Head, SessionMemory, Stored
 
 
 class Sessions:
-    """The registry. Every session in it is alive, failed, or closed but still readable."""
+    """The registry. Every session in it is alive, failed, or closed but not stored yet."""
 
     def __init__(
         self,
@@ -28,8 +44,10 @@ class Sessions:
         ask_timeout: float = 1800.0,
         policy: Callable[[str, str], SessionPolicy] = SessionPolicy.without_rules,
         workplace: Callable[[Session], Workplace] | None = None,
+        memory: SessionMemory | None = None,
     ) -> None:
         self._agents = agents
+        self._memory = memory
         self._asks = asks
         self._clock = clock
         self._tasks = tasks
@@ -40,9 +58,16 @@ class Sessions:
         self._workplace = workplace
         self._sessions: dict[SessionId, Session] = {}
         self.observers: list[Observer] = []
+        self.prepare: Prepare | None = None
+        """What is done before each prompt, in sessions that begin from now on."""
+        self.forgotten: list[Callable[[SessionId], None]] = []
+        """Who wants to know when a session is not here any more."""
 
     def __iter__(self) -> Iterator[Session]:
         return iter(list(self._sessions.values()))
+
+    def find(self, id: SessionId) -> Session | None:
+        return self._sessions.get(id)
 
     def get(self, id: SessionId) -> Session:
         session = self._sessions.get(id)
@@ -71,9 +96,57 @@ class Sessions:
         live, past = origin.ready()
         if not live.info.abilities.fork:
             raise UnsupportedByAgent(f"{live.info.title} cannot fork a session.")
-        session = self._add(origin.agent_name, origin.cwd)
+        session = self._add(origin.agent_name, origin.cwd, parent=id)
         self._start(session, lambda live: live.fork_session(past, origin.cwd, session))
         return session
+
+    def duplicate(self, head: Head, transcript: Transcript, agent: str) -> Session:
+        """A new session, with any agent, that is told what was said in another one."""
+        session = self._add(agent, head.cwd, parent=head.id)
+        session.prime(transcript, head.title)
+        name = head.title or head.id
+        session.notice(
+            Level.INFO,
+            f"This session goes on from “{name}” with {head.agent}."
+            f" Your first prompt tells {agent} what was said there.",
+        )
+        self._start(session, lambda live: live.new_session(head.cwd, session))
+        return session
+
+    def adopt(self, stored: Stored, *, named: bool) -> Session:
+        """Go on with a stored session: same id, same transcript, and its agent if it can."""
+        head = stored.head
+        session = self._add(
+            head.agent,
+            head.cwd,
+            stored=head,
+            past=Past(
+                created=head.created,
+                transcript=stored.transcript,
+                agent_session=head.agent_session,
+                agent_session_at=head.agent_session_at,
+                named=named,
+            ),
+        )
+        _restore_policy(session, head.policy)
+        self._start(session, lambda live: self._continue(live, session, head.agent_session))
+        return session
+
+    def reopen(self, id: SessionId) -> Session:
+        """Go on with a session that sleeps, or was closed here and could not be stored."""
+        session = self.get(id)
+        past = session.agent_session
+        session.restarting("taking the session up again")
+        self._start(session, lambda live: self._continue(live, session, past))
+        return session
+
+    def forget(self, id: SessionId) -> None:
+        """A closed session is stored: whoever wants to read it finds it there."""
+        session = self._sessions.get(id)
+        if session is not None and session.state is State.CLOSED:
+            del self._sessions[id]
+            for forgotten in self.forgotten:
+                forgotten(id)
 
     def prompt(self, id: SessionId, prompt: Prompt) -> int:
         """Send a prompt; a session whose agent is gone is restarted for it."""
@@ -81,7 +154,17 @@ class Sessions:
         turn = session.prompt(prompt)
         if session.state is State.FAILED:
             self.restart(id)
+        elif session.state is State.IDLE and session.agent is None:
+            self.reopen(id)  # it was asleep
         return turn
+
+    def put_to_sleep(self, id: SessionId) -> None:
+        """Let the agent of an idle session go; the next prompt brings it back."""
+        session = self.get(id)
+        agent, past = session.agent, session.agent_session
+        if agent is not None:
+            session.asleep()
+            self._tasks.start(self._leave(agent, past), f"let the agent of {id} go")
 
     def restart(self, id: SessionId) -> Session:
         """Start the agent anew, in place: same session, same transcript."""
@@ -91,7 +174,8 @@ class Sessions:
         if old is not None:
             if past is not None:
                 old.forget(past)
-            self._agents.release(old)
+            # Beside the new start, not before it: an agent that hangs would hold it up.
+            self._tasks.start(self._leave(old, past), f"leave the old agent of {id}")
         self._start(session, lambda live: self._continue(live, session, past), fresh=True)
         return session
 
@@ -109,9 +193,17 @@ class Sessions:
 
     # -- opening
 
-    def _add(self, agent: str, cwd: str) -> Session:
+    def _add(
+        self,
+        agent: str,
+        cwd: str,
+        *,
+        parent: SessionId | None = None,
+        stored: Head | None = None,
+        past: Past | None = None,
+    ) -> Session:
         session = Session(
-            SessionId(self._new_id()),
+            stored.id if stored else SessionId(self._new_id()),
             agent,
             cwd,
             clock=self._clock,
@@ -120,11 +212,17 @@ class Sessions:
             cancel_grace=self._cancel_grace,
             ask_timeout=self._ask_timeout,
             policy=self._policy(agent, cwd),
+            past=past,
         )
         if self._workplace is not None:
             session.workplace = self._workplace(session)
+        session.prepare = self.prepare
         self._sessions[session.id] = session
-        session.begin()
+        if self._memory is not None and stored is not None:
+            self._memory.recorder.adopt(session, stored)
+        elif self._memory is not None and parent is not None:
+            self._memory.recorder.began(session, parent=parent, spawn={})
+        session.begin("taking the session up again" if stored else "")
         return session
 
     def _start(
@@ -144,9 +242,12 @@ class Sessions:
         fresh: bool,
     ) -> None:
         agent: Agent | None = None
+        mode, options = session.transcript.mode, session.transcript.options
         try:
             agent = await self._agents.connect(session.agent_name, session.cwd, fresh=fresh)
             setup = await begin(agent)
+            if mode or options:
+                setup = await _with_choices(agent, session, setup, mode, options)
         except AgentError as error:
             if session.attempt == attempt:
                 session.failed_to_open(error)
@@ -164,13 +265,14 @@ class Sessions:
         """The same conversation if the agent can, a new one that says so if it cannot."""
         abilities = agent.info.abilities
         if past is not None and (abilities.resume or abilities.load):
-            session.expect_replay()
+            session.expect_replay(asked=not abilities.resume)
             try:
                 if abilities.resume:
                     return await agent.resume_session(past, session.cwd, session)
-                return await agent.load_session(past, session.cwd, session)
-            except AgentExited:
-                raise  # there is nobody left to ask for a new session
+                made = session.agent_session_at
+                return await agent.load_session(past, session.cwd, session, made=made)
+            except (AgentExited, AuthRequired):
+                raise  # nobody is left to ask for a new session, or it would not open one either
             except AgentError as error:
                 session.lost_memory(error)
         elif past is not None:
@@ -184,3 +286,47 @@ class Sessions:
                     await agent.close_session(past)
             agent.forget(past)
         self._agents.release(agent)
+
+
+async def _with_choices(
+    agent: Agent,
+    session: Session,
+    setup: SessionSetup,
+    mode: str,
+    options: tuple[AgentOption, ...],
+) -> SessionSetup:
+    """The agent's session with the mode and the options that the person had chosen in ours."""
+    try:
+        if mode != setup.mode and any(m.id == mode for m in setup.modes):
+            await agent.set_mode(setup.id, mode)
+            setup = replace(setup, mode=mode)
+        # What there is to choose may depend on the model, so that goes first.
+        for option in sorted(options, key=lambda option: option.category != "model"):
+            if _can_be_set(option, setup):
+                now = await agent.set_option(setup.id, option.id, option.value)
+                setup = replace(setup, options=now or setup.options)
+    except AgentExited:
+        raise
+    except AgentError as error:
+        session.notice(Level.WARNING, f"Not all of your choices could be restored: {error}")
+    return setup
+
+
+def _can_be_set(option: AgentOption, setup: SessionSetup) -> bool:
+    now = next((o for o in setup.options if o.id == option.id), None)
+    if now is None or now.value == option.value or type(now.value) is not type(option.value):
+        return False
+    if setup.modes and "mode" in {option.id, option.category}:
+        return False  # it is the mode, which is set already
+    return not now.choices or any(choice.value == option.value for choice in now.choices)
+
+
+def _restore_policy(session: Session, policy: str) -> None:
+    """As it was, but for trust: who trusted an agent then need not be there now."""
+    known = policy in list(Mode)
+    if known and Mode(policy) is not Mode.TRUST:
+        session.permission.policy.mode = Mode(policy)
+        return
+    session.permission.set_mode(Mode.ASK)
+    if known:
+        session.notice(Level.INFO, "The agent asks again before it does anything; it was trusted.")

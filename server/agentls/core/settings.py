@@ -21,6 +21,20 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     """How long an agent may take to stop a turn before the session is given up."""
     ask_timeout: float = 1800.0
     """How long an ask may stay open before it is rejected."""
+    store_days: float = 90.0
+    """After so many days without a word, a stored session loses long outputs and the texts of its
+    changes."""
+    store_megabytes: float = 1024.0
+    """How much room stored sessions may take; past it, the oldest are made smaller, and go at
+    last."""
+    idle_agent_timeout: float = 600.0
+    """After so long without anything to do, the agent of a session is stopped, if it can take the
+    session up again; the next prompt brings it back. 0: never."""
+    warm_agent: bool = False
+    """Keep an agent that nobody uses any more for as long as an idle one, so that the next session
+    starts at once."""
+    stuck_after: float = 120.0
+    """After so long without a sign of life, a running turn is shown as stuck. 0: never."""
     line_limit: int = 64 * 1024 * 1024
     """The longest message, in bytes, that an agent may send."""
 
@@ -46,6 +60,18 @@ def settings_from(raw: Any) -> tuple[Settings, list[str]]:
 
 
 def _check(settings: Settings) -> None:
-    numbers = (settings.handshake_timeout, settings.cancel_grace, settings.line_limit)
+    numbers = (
+        settings.handshake_timeout,
+        settings.cancel_grace,
+        settings.line_limit,
+        settings.store_days,
+        settings.store_megabytes,
+    )
     if not all(0 < number < float("inf") for number in numbers):
         raise SettingsError("Times and sizes must be greater than 0.")
+    if not all(0 <= number < float("inf") for number in _may_be_never(settings)):
+        raise SettingsError("A time must be 0, for never, or more.")
+
+
+def _may_be_never(settings: Settings) -> tuple[float, ...]:
+    return settings.idle_agent_timeout, settings.stuck_after

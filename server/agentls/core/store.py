@@ -5,14 +5,13 @@ Invariant: `restored` gives a transcript that goes on as the stored one would ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct, field
 
 from . import events as ev
-from .errors import AgentlsError
 from .model import (
     AgentOption,
     AgentSessionId,
@@ -29,12 +28,11 @@ from .model import (
 )
 from .transcript import Ask, Entry, Notice, Plan, ToolCall, Transcript
 
+if TYPE_CHECKING:
+    from .session import Session
+
 SERVER_GONE = "never answered: the server ended"
 """Who decided about an ask that was open when its server died."""
-
-
-class StoreError(AgentlsError):
-    """The stored sessions cannot be read or changed."""
 
 
 class Head(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -47,6 +45,8 @@ class Head(Struct, frozen=True, kw_only=True, omit_defaults=True):
     active: float
     """When anything last happened in it."""
     agent_session: AgentSessionId | None = None
+    agent_session_at: float = 0.0
+    """When the agent made that session."""
     title: str = ""
     state: State = State.STARTING
     detail: str = ""
@@ -90,6 +90,8 @@ class SessionSummary(Struct, frozen=True, kw_only=True):
     cwd: str
     title: str
     """The name that a person gave it, else its own title."""
+    named: bool
+    """A person gave it that name."""
     state: State
     """As it was stored; `place` says whether it still lives."""
     place: Place
@@ -105,6 +107,13 @@ class SessionSummary(Struct, frozen=True, kw_only=True):
     parent: SessionId | None
     turns: int
     entries: int
+
+
+class Cursor(Struct, frozen=True):
+    """Where a page of a list ended."""
+
+    active: float
+    id: SessionId
 
 
 class Filter(Struct, frozen=True, kw_only=True):
@@ -161,14 +170,16 @@ class SessionStore(Protocol):
     """Stored sessions, of all servers of this user. Every call may wait for the disk."""
 
     def summaries(
-        self, wanted: Filter = ..., *, limit: int = ..., after: SessionSummary | None = ...
+        self, wanted: Filter = ..., *, limit: int = ..., after: SessionSummary | Cursor | None = ...
     ) -> list[SessionSummary]:
-        """Newest first; `after` is the last one of the page before."""
+        """Newest first; `after` is where the page before ended."""
         ...
 
     def get(self, id: SessionId) -> SessionSummary:
         """Raises `UnknownSession`, as all that follow do."""
         ...
+
+    def head(self, id: SessionId) -> Head: ...
 
     def page(self, id: SessionId, *, last: int = ..., before: int | None = ...) -> Page:
         """The last entries, or the last before the entry of that number."""
@@ -198,6 +209,42 @@ class SessionStore(Protocol):
     def take_in(self, data: bytes) -> SessionId:
         """What `export` gave, as a past session. Its id is new if there is one with the old."""
         ...
+
+    def recover(self) -> list[SessionId]:
+        """Close and mark the sessions of servers that died; which they were."""
+        ...
+
+
+class SessionRecorder(Protocol):
+    """Has what happens in the sessions of this server stored. Nothing here waits."""
+
+    def began(
+        self, session: Session, *, parent: SessionId | None = ..., spawn: dict[str, Any]
+    ) -> None:
+        """How a session was started; before anything has happened in it."""
+        ...
+
+    def adopt(self, session: Session, head: Head) -> None:
+        """A stored session goes on here, with the transcript that it has."""
+        ...
+
+    def forget(self, id: SessionId) -> None:
+        """Nothing more of it is to be stored."""
+        ...
+
+    def when_stored(self, id: SessionId, then: Callable[[], None]) -> None:
+        """Call back when it is stored as it is now, or an attempt to store it has failed."""
+        ...
+
+
+class SessionMemory(Protocol):
+    """Both, made when they are first needed."""
+
+    @property
+    def recorder(self) -> SessionRecorder: ...
+
+    @property
+    def sessions(self) -> SessionStore: ...
 
 
 def restored(head: Head, entries: Iterable[Entry]) -> Transcript:

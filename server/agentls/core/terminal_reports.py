@@ -86,7 +86,10 @@ class TerminalReports:
             followed.timer.cancel()
             followed.timer = None
         terminal = followed.terminal
-        session = self._sessions.get(terminal.session)
+        session = self._sessions.find(terminal.session)
+        if session is None:  # it was closed, and is stored as it was then
+            self._followed.pop((terminal.session, terminal.id), None)
+            return
         if followed.call is None:
             followed.call = session.permission.own_card(terminal.command, "execute")
             self._attach(followed)

@@ -46,6 +46,42 @@ def split_lines(text: str) -> list[str]:
     return lines
 
 
+def excerpt(text: str, line: int | None, limit: int | None) -> str:
+    """The part of a text that an agent asks for: `limit` lines from number `line` (from 1) on."""
+    if line is None and limit is None:
+        return text
+    first = max(line or 1, 1) - 1
+    last = None if limit is None else first + max(limit, 0)
+    return "".join(split_lines(text)[first:last])
+
+
+def line_end(text: str) -> str:
+    """The one line end that is used throughout; "" where there are none, or several kinds."""
+    windows = text.count("\r\n")
+    unix, old = text.count("\n") - windows, text.count("\r") - windows
+    kinds = [end for end, n in (("\n", unix), ("\r\n", windows), ("\r", old)) if n]
+    return kinds[0] if len(kinds) == 1 else ""
+
+
+def with_line_end(text: str, end: str) -> str:
+    """A text from a source that knows only "\\n", with the line end of the file it is for.
+
+    A text that has a "\\r" anywhere was written by somebody who knows about line ends, and stays
+    as it is.
+    """
+    return text if end in {"", "\n"} or "\r" in text else text.replace("\n", end)
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two texts are the same but for the kind of their line ends."""
+    return one == other or with_newlines(one) == with_newlines(other)
+
+
+def with_newlines(text: str) -> str:
+    """The text with "\\n" as its only line end, to compare it with others."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
 def to_index(line: str, character: int, encoding: Encoding) -> int:
     """The index into `line`, one of `split_lines`, at which an LSP `character` offset points.
 

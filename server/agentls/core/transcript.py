@@ -221,6 +221,10 @@ class Transcript:
     def call(self, call: ToolCallId) -> ToolCall | None:
         return self._calls.get(call)
 
+    def forget_calls(self) -> None:
+        """The agent begins anew: what it names as before is something else. Entries stay."""
+        self._calls = dict(self._open_calls)
+
     def open_calls(self) -> list[ToolCall]:
         return list(self._open_calls.values())
 

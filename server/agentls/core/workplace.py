@@ -1,4 +1,4 @@
-"""What an agent can use in a session beside talking: terminals of ours, behind the policy.
+"""What an agent can use in a session beside talking: terminals and files, behind the policy.
 
 Whatever it wants is decided first, and it gets one answer, also when the session ends meanwhile.
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .errors import AgentlsError, TerminalRefused
+from .file_work import FileWork
 from .model import TerminalId
 from .permission import Permit
 from .policy.verdicts import Subject
@@ -26,8 +27,15 @@ class Workplace:
     """Implements `ports.Workplace` for one session."""
 
     def __init__(
-        self, session: Session, terminals: Terminals, reports: TerminalReports, tasks: Tasks
+        self,
+        session: Session,
+        terminals: Terminals,
+        reports: TerminalReports,
+        tasks: Tasks,
+        files: FileWork,
     ) -> None:
+        self.read = files.read
+        self.write = files.write
         self._session = session
         self._terminals = terminals
         self._reports = reports

@@ -208,7 +208,8 @@ async def _crash(_: Turn, __: str) -> None:
     raise Crash
 
 
-async def _hang(_: Turn, __: str) -> None:
+async def _hang(turn: Turn, _: str) -> None:
+    await turn.say("This will never be answered.")
     await asyncio.Event().wait()
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 from msgspec import Struct
@@ -17,6 +16,7 @@ from ..core.model import AskId
 from ..core.session import Session
 from ..core.transcript import Ask, Entry
 from .capabilities import EditorAbilities
+from .diagnostics import Diagnostics, comparable
 from .documents import Documents
 from .places import Place, place_of
 from .session_documents import SessionDocuments
@@ -38,13 +38,13 @@ class AskSurface:
         documents: Documents,
         files: SessionDocuments,
         *,
-        tell: Callable[[str, Any], None],
+        diagnostics: Diagnostics,
         refresh_lenses: Callable[[], None],
     ) -> None:
         self._abilities = abilities
         self._documents = documents
         self._files = files
-        self._tell = tell
+        self._diagnostics = diagnostics
         self._refresh_lenses = refresh_lenses
         self._shown: dict[AskId, _Shown] = {}
 
@@ -69,16 +69,13 @@ class AskSurface:
         self._changed(place.uri)
 
     def _changed(self, uri: str) -> None:
-        self._tell(
-            "textDocument/publishDiagnostics",
-            {"uri": uri, "diagnostics": [_diagnostic(s) for s in self._at(uri)]},
-        )
+        self._diagnostics.publish("asks", uri, [_diagnostic(s) for s in self._at(uri)])
         if self._abilities.lens_refresh:
             self._refresh_lenses()
 
     def _at(self, uri: str) -> list[_Shown]:
-        wanted = _comparable(uri)
-        return [s for s in self._shown.values() if _comparable(s.place.uri) == wanted]
+        wanted = comparable(uri)
+        return [s for s in self._shown.values() if comparable(s.place.uri) == wanted]
 
     # -- what the editor asks for
 
@@ -159,8 +156,3 @@ def _is_session_document(uri: str) -> bool:
 
 def _range(line: int) -> lsp.Range:
     return lsp.Range(start=lsp.Position(line, 0), end=lsp.Position(line, 0))
-
-
-def _comparable(uri: str) -> str:
-    """Editors spell the same file differently."""
-    return unquote(uri)

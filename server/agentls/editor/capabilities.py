@@ -22,6 +22,8 @@ class EditorAbilities(Struct, frozen=True, kw_only=True):
     action_literals: bool = False
     """It understands code actions that are more than a command."""
     lens_refresh: bool = False
+    applies_edits: bool = False
+    """It can be told to edit its documents."""
 
 
 def abilities(params: lsp.InitializeParams) -> EditorAbilities:
@@ -41,4 +43,5 @@ def abilities(params: lsp.InitializeParams) -> EditorAbilities:
         show_document=bool(window and window.show_document and window.show_document.support),
         action_literals=bool(actions and actions.code_action_literal_support),
         lens_refresh=bool(lenses and lenses.refresh_support),
+        applies_edits=bool(workspace and workspace.apply_edit),
     )

@@ -7,7 +7,9 @@ from typing import Any
 
 from ..core import model, transcript
 from ..core.asks import PendingAsk
+from ..core.errors import AgentError, AuthRequired
 from ..core.growing import GrowingText
+from ..core.logins import shown_command
 from ..core.policy.rules import Rule, what
 from ..core.printable import on_screen
 from ..core.session import Session
@@ -40,8 +42,26 @@ def head(session: Session) -> p.SessionHead:
         usage=usage(seen.usage),
         queue=[prompt.text for prompt in seen.queue],
         open_asks=len(seen.open_asks()),
+        place=p.SessionPlace.PAST if seen.state is model.State.CLOSED else p.SessionPlace.HERE,
         policy=p.PolicyMode(seen.policy),
+        stuck=session.stuck,
+        login=login_methods(session.error),
     )
+
+
+def login_methods(error: AgentError | None) -> list[p.LoginMethod]:
+    if not isinstance(error, AuthRequired):
+        return []
+    return [
+        p.LoginMethod(
+            id=method.id,
+            name=method.name,
+            description=method.description,
+            kind=method.kind,
+            command=shown_command(method) if method.command else "",
+        )
+        for method in error.methods
+    ]
 
 
 def agent(value: model.KnownAgent) -> p.AgentItem:
@@ -131,6 +151,7 @@ def _tool_call(value: transcript.ToolCall) -> p.Entry:
             )
             for id, output in value.terminals.items()
         ],
+        rejected=value.rejected,
     )
 
 

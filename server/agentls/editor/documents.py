@@ -6,7 +6,8 @@ notification are applied or none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import unquote
 
 import msgspec
@@ -32,7 +33,15 @@ class _DidChange(msgspec.Struct, gc=False):
 class Document:
     """An open document; `lines` is live, so keep `text` to have what was there at one moment."""
 
-    __slots__ = ("_lines", "_text", "language_id", "uri", "version")
+    __slots__ = (
+        "_lines",
+        "_saved_version",
+        "_text",
+        "language_id",
+        "saved_at",
+        "uri",
+        "version",
+    )
 
     def __init__(self, uri: str, language_id: str, version: int, text: str) -> None:
         self.uri = uri
@@ -40,6 +49,18 @@ class Document:
         self.version = version
         self._lines = split_lines(text)
         self._text: str | None = None
+        self.saved()
+
+    def saved(self) -> None:
+        """What is on disk is this, as far as the editor knows."""
+        self._saved_version = self.version
+        self.saved_at = time.time()
+        """In seconds since the epoch, to compare with files."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether it was changed since it was opened or saved."""
+        return self.version != self._saved_version
 
     @property
     def lines(self) -> Sequence[str]:
@@ -90,6 +111,8 @@ class Documents:
     def __init__(self, encoding: Encoding = Encoding.UTF_16) -> None:
         self.encoding = encoding
         self._documents: dict[str, Document] = {}
+        self.observers: list[Callable[[Document], None]] = []
+        """Told of every document that was changed or closed."""
 
     def __iter__(self) -> Iterator[Document]:
         # A copy: documents may open and close while somebody awaits between two of them.
@@ -125,11 +148,22 @@ class Documents:
         for change in sent.contentChanges:
             document.apply(change, self.encoding)
         document.version = version
+        self._tell(document)
         return document
 
     def close(self, uri: str) -> None:
         """Forget the document; one that is not open is no error."""
-        self._documents.pop(_key(uri), None)
+        if (document := self._documents.pop(_key(uri), None)) is not None:
+            self._tell(document)
+
+    def saved(self, uri: str) -> None:
+        """The editor has written it to disk."""
+        if (document := self.get(uri)) is not None:
+            document.saved()
+
+    def _tell(self, document: Document) -> None:
+        for observer in tuple(self.observers):
+            observer(document)
 
 
 def _key(uri: str) -> str:

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Awaitable
 from pathlib import Path
 
 from ..core.errors import BadRequest
-from ..core.markdown import transcript_markdown
-from ..core.model import AgentSessionId, Block, Diff, Prompt, SessionId, TerminalId
+from ..core.lasting import Lasting
+from ..core.model import AgentSessionId, Block, Prompt, SessionId
 from ..core.ports import AgentDirectory
-from ..core.printable import on_screen
 from ..core.session import Session
 from ..core.sessions import Sessions
 from ..core.settings import Settings
-from ..core.transcript import Message, ToolCall
 from . import convert
 from . import protocol as p
-from .publisher import Publisher
 
 
 class Handlers:
@@ -30,15 +28,15 @@ class Handlers:
     def __init__(
         self,
         sessions: Sessions,
+        lasting: Lasting,
         directory: AgentDirectory,
         *,
-        publisher: Publisher,
         settings: Settings,
         state_folder: Path,
     ) -> None:
         self._sessions = sessions
+        self._lasting = lasting
         self._directory = directory
-        self._publisher = publisher
         self._settings = settings
         self._state_folder = state_folder
         self.workspace = ""
@@ -62,34 +60,36 @@ class Handlers:
         past = AgentSessionId(params.agent_session_id)
         return _result(self._sessions.load(params.agent, self.folder(params.cwd), past))
 
-    def session_list(self, params: p.Nothing) -> p.SessionListResult:
-        return p.SessionListResult(sessions=[convert.head(s) for s in self._sessions])
-
-    def session_snapshot(self, params: p.SnapshotParams) -> p.SnapshotResult:
-        return self._publisher.snapshot(self._session(params.session_id), params.last)
-
-    def session_prompt(self, params: p.PromptParams) -> p.PromptResult:
+    def session_prompt(self, params: p.PromptParams) -> p.PromptResult | Awaitable[p.PromptResult]:
         blocks = [Block(kind="text", text=params.text)] if params.text.strip() else []
         blocks += [convert.core_block(b) for b in params.blocks]
         if not blocks:
             raise BadRequest("The prompt is empty.", hint="Say what the agent should do.")
-        if params.session_id:
-            session = self._session(params.session_id)
-        else:
-            session = self._sessions.open(self._agent(params.agent), self.folder(params.cwd))
-        turn = self._sessions.prompt(session.id, Prompt(tuple(blocks)))
-        queued = bool(session.transcript.queue)
-        return p.PromptResult(session_id=session.id, turn=turn, queued=queued)
+        prompt = Prompt(tuple(blocks))
+        id = SessionId(params.session_id)
+        if not id:
+            id = self._sessions.open(self._agent(params.agent), self.folder(params.cwd)).id
+        elif self._lasting.live(id) is None:
+            return self._prompt_past(id, prompt)
+        return _prompted(self._sessions.get(id), self._sessions.prompt(id, prompt))
+
+    async def _prompt_past(self, id: SessionId, prompt: Prompt) -> p.PromptResult:
+        return _prompted(*await self._lasting.prompt(id, prompt))
 
     def session_cancel(self, params: p.SessionParams) -> p.CancelResult:
         returned = self._session(params.session_id).cancel()
         return p.CancelResult(returned=[prompt.text for prompt in returned])
 
-    def session_restart(self, params: p.SessionParams) -> p.SessionResult:
-        return _result(self._sessions.restart(SessionId(params.session_id)))
+    def session_restart(
+        self, params: p.SessionParams
+    ) -> p.SessionResult | Awaitable[p.SessionResult]:
+        id = SessionId(params.session_id)
+        if self._lasting.live(id) is None:
+            return self._resume(id)
+        return _result(self._sessions.restart(id))
 
-    def session_fork(self, params: p.SessionParams) -> p.SessionResult:
-        return _result(self._sessions.fork(SessionId(params.session_id)))
+    async def _resume(self, id: SessionId) -> p.SessionResult:
+        return _result(await self._lasting.resume(id))
 
     async def session_close(self, params: p.SessionParams) -> p.SessionResult:
         session = self._session(params.session_id)
@@ -108,26 +108,6 @@ class Handlers:
         session = self._session(params.session_id)
         await session.set_option(params.option, params.value)
         return _result(session)
-
-    def session_body(self, params: p.BodyParams) -> p.BodyResult:
-        session = self._session(params.session_id)
-        entry = next((e for e in session.transcript.entries if e.id == params.entry_id), None)
-        if isinstance(entry, Message):
-            return p.BodyResult(text=str(entry.text))
-        if not isinstance(entry, ToolCall):
-            raise BadRequest(f"The entry {params.entry_id!r} has no long text.")
-        return p.BodyResult(text=_body(entry, params.part, params.side))
-
-    def session_export(self, params: p.SessionParams) -> p.ExportResult:
-        session = self._session(params.session_id)
-        return p.ExportResult(
-            markdown=transcript_markdown(
-                session.transcript,
-                title=session.title,
-                agent=session.agent_name,
-                cwd=session.cwd,
-            )
-        )
 
     # -- recordings
 
@@ -158,15 +138,6 @@ def _result(session: Session) -> p.SessionResult:
     return p.SessionResult(session=convert.head(session))
 
 
-def _body(call: ToolCall, part: int | str, side: str) -> str:
-    if isinstance(part, str):
-        output = call.terminals.get(TerminalId(part))
-        if output is None:
-            raise BadRequest(f"The tool call has no terminal {part!r}.")
-        return on_screen(str(output.text))
-    if not 0 <= part < len(call.content):
-        raise BadRequest(f"The tool call has no part {part}.")
-    content = call.content[part]
-    if isinstance(content, Diff):
-        return content.new if side == "new" else content.old or ""
-    return content.text if isinstance(content, Block) else ""
+def _prompted(session: Session, turn: int) -> p.PromptResult:
+    queued = bool(session.transcript.queue)
+    return p.PromptResult(session_id=session.id, turn=turn, queued=queued)

@@ -112,6 +112,28 @@ class RuleScope(StrEnum):
     USER = "user"
 
 
+class LoginMethod(Wire):
+    """A way to log in to an agent."""
+
+    id: str
+    name: str
+    description: str = ""
+    kind: str = "agent"
+    """agent: it does all by itself; terminal: a program is run; env_var: variables must be set."""
+    command: str = ""
+    """What would be run."""
+
+
+class SessionPlace(StrEnum):
+    """Where a session is alive, if it is."""
+
+    HERE = "here"
+    ELSEWHERE = "elsewhere"
+    """In another window or on a command line: it can be read here, but not prompted."""
+    PAST = "past"
+    """Nowhere: a prompt, or `session/resume`, takes it up again."""
+
+
 class SessionHead(Wire):
     """A session without its entries: what a list of sessions shows."""
 
@@ -137,6 +159,16 @@ class SessionHead(Wire):
     open_asks: int = 0
     policy: PolicyMode = PolicyMode.ASK
     """How much the agent may do without asking; `trust` must be marked visibly."""
+    place: SessionPlace = SessionPlace.HERE
+    died: bool = False
+    """Its server ended without closing it."""
+    archived: bool = False
+    parent: str = ""
+    """The session that this one was forked from."""
+    stuck: bool = False
+    """A turn runs without a sign of life since `lastSign`: offer to cancel, or to restart."""
+    login: list[LoginMethod] = []
+    """The ways to log in, when the agent wants that before anything else."""
 
 
 class AskOption(Wire):
@@ -268,6 +300,8 @@ class ToolCallEntry(_Entry, tag="tool_call"):
     content: list[TextContent | DiffContent | TerminalContent | BlockContent] = []
     locations: list[FileLocation] = []
     terminals: list[CommandOutput] = []
+    rejected: bool = False
+    """A person, or a rule, said no to it."""
 
 
 class PlanEntry(_Entry, tag="plan"):
@@ -381,6 +415,39 @@ class AgentsResult(Wire):
     """What is wrong in the user's agents.toml."""
 
 
+class LoginParams(Wire):
+    """Log in to an agent. Sessions that were refused go on afterwards, with their prompts."""
+
+    agent: str
+    method: str = ""
+    """The id of a way that the agent offers; empty for the only one."""
+    session_id: str = ""
+    """The session that the terminal of a login belongs to; else one that waits for it."""
+    confirmed: bool = False
+    """A person has seen the program that is to be run."""
+
+
+class LoginState(StrEnum):
+    """How far a login is."""
+
+    DONE = "done"
+    CONFIRM = "confirm"
+    RUNNING = "running"
+    VARIABLES = "variables"
+
+
+class LoginResult(Wire):
+    """`confirm`: show the command, then ask again with `confirmed`. `running`: the person goes on
+    in the terminal. `variables`: the person has to set some, as the text says."""
+
+    state: LoginState
+    text: str
+    """A sentence for the person."""
+    command: str = ""
+    session_id: str = ""
+    terminal_id: str = ""
+
+
 class SessionParams(Wire):
     """Names a session."""
 
@@ -408,17 +475,131 @@ class SessionResult(Wire):
     session: SessionHead
 
 
+class SessionListParams(Wire):
+    """Which sessions are wanted; what is not said does not matter."""
+
+    agent: str = ""
+    cwd: str = ""
+    """Sessions in this folder and in folders below."""
+    states: list[SessionState] = []
+    places: list[SessionPlace] = []
+    archived: bool | None = False
+    """Null: also those that are archived."""
+    since: float | None = None
+    until: float | None = None
+    title: str = ""
+    """Somewhere in the title."""
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+    after: str = ""
+    """The `next` of the page before."""
+    from_agents: bool = False
+    """Also what running agents remember and we do not: `session/load` opens those."""
+
+
+class RememberedSession(Wire):
+    """A session that only its agent knows."""
+
+    agent: str
+    agent_session_id: str
+    cwd: str
+    title: str = ""
+    updated: str = ""
+
+
 class SessionListResult(Wire):
-    """All sessions of this server."""
+    """Sessions of all agents and all windows, newest first."""
 
     sessions: list[SessionHead]
+    next: str = ""
+    """There are more: ask for what comes `after` this."""
+    remembered: list[RememberedSession] = []
+
+
+class ForkParams(Wire):
+    """Without an agent, the session's own is asked to fork it. With one, it gets a new session and
+    is told what was said."""
+
+    session_id: str
+    agent: str = ""
+
+
+class RenameParams(Wire):
+    """Without a title the session is called by its first prompt again."""
+
+    session_id: str
+    title: str
+
+
+class ArchiveParams(Wire):
+    """Put a session aside, or bring it back."""
+
+    session_id: str
+    archived: bool = True
+
+
+class SearchParams(Wire):
+    """Words that were said, edited or run; what else is said narrows it down."""
+
+    words: str
+    agent: str = ""
+    cwd: str = ""
+    file: str = ""
+    """A path, or the end of one."""
+    since: float | None = None
+    until: float | None = None
+    session_id: str = ""
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 50
+
+
+class SearchHit(Wire):
+    """A place where the words were found; `session/snapshot` reads what is around it."""
+
+    session_id: str
+    title: str
+    agent: str
+    cwd: str
+    entry_id: str
+    kind: str
+    """message, attachment, tool_call, plan, ask, turn_end, notice or other."""
+    at: float
+    snippet: str
+    marks: list[list[int]]
+    """Where the words are in the snippet: start and end, in characters."""
+
+
+class SearchResult(Wire):
+    """The best first."""
+
+    hits: list[SearchHit]
+
+
+class ExportFormat(StrEnum):
+    """For people, or for another machine."""
+
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+class ExportParams(Wire):
+    """Which session, and as what."""
+
+    session_id: str
+    format: ExportFormat = ExportFormat.MARKDOWN
+
+
+class ImportParams(Wire):
+    """What an export as JSON gave."""
+
+    json: str
 
 
 class SnapshotParams(Wire):
-    """With `last`, only that many of the newest entries."""
+    """With `last`, only that many of the newest entries; with `before`, of those before one."""
 
     session_id: str
     last: Annotated[int, Meta(ge=1)] | None = None
+    before: str = ""
+    """The id of an entry."""
 
 
 class SnapshotResult(Wire):
@@ -488,9 +669,10 @@ class BodyResult(Wire):
 
 
 class ExportResult(Wire):
-    """The session for people."""
+    """The session, in the form that was asked for."""
 
     markdown: str
+    json: str = ""
 
 
 class AskItem(Wire):
@@ -787,6 +969,160 @@ class TerminalExitedParams(Wire):
     signal: str = ""
 
 
+class HunkItem(Wire):
+    """One place of a file that an agent changed; lines count from 0, `end` is not included."""
+
+    hunk_id: str
+    state: str
+    """pending, kept or undone."""
+    start: int
+    end: int
+    removed: int = 0
+    added: int = 0
+    altered: bool = False
+    """Somebody else changed it since: it can only be undone by a merge."""
+    label: str = ""
+    """The function or class it is in."""
+
+
+class ChangeItem(Wire):
+    """What a turn of an agent did to one file."""
+
+    change_id: str
+    session_id: str
+    turn: int
+    agent: str
+    path: str
+    type: str
+    """created, modified, deleted or renamed."""
+    pending: bool
+    """Whether anything of it is not decided yet."""
+    prompt: str = ""
+    old_path: str = ""
+    whole: str = ""
+    """What was decided about all that is not lines: bytes, permissions, the name; if any."""
+    hunks: list[HunkItem] = []
+
+
+class ChangeListParams(Wire):
+    """Which changes; those that fit all that is said."""
+
+    session_id: str = ""
+    turn: int | None = None
+    path: str = ""
+    pending: bool = False
+    """Only those that are not decided."""
+
+
+class ChangeListResult(Wire):
+    """The oldest first."""
+
+    changes: list[ChangeItem]
+
+
+class ChangeDecideParams(Wire):
+    """What to do with hunks, with a change, or with all of a file, a turn or a session."""
+
+    verdict: str
+    """keep, undo, redo, or merge: undo a change that somebody altered since."""
+    session_id: str = ""
+    turn: int | None = None
+    path: str = ""
+    change_id: str = ""
+    hunk_ids: list[str] = []
+
+
+class ChangeRefusal(Wire):
+    """What could not be done, and why."""
+
+    change_id: str
+    why: str
+    hunk_ids: list[str] = []
+
+
+class ChangeDecideResult(Wire):
+    """The changes as they are now."""
+
+    changes: list[ChangeItem]
+    refused: list[ChangeRefusal] = []
+
+
+class ChangeParams(Wire):
+    """Names a change."""
+
+    change_id: str
+
+
+class HunkText(Wire):
+    """The texts of a hunk."""
+
+    hunk_id: str
+    before: str
+    after: str
+    now: str
+
+
+class ChangeShowResult(Wire):
+    """The texts of a file, for a view of the difference; null where there is no text."""
+
+    change: ChangeItem
+    before: str | None = None
+    after: str | None = None
+    now: str | None = None
+    hunks: list[HunkText] = []
+
+
+class ChangeRestoreParams(Wire):
+    """Go back to before a turn: first `preview`, then `do` what was shown; `undo` takes it back."""
+
+    step: str = "preview"
+    session_id: str = ""
+    turn: int | None = None
+    restore_id: str = ""
+    """From the preview."""
+
+
+class RestoreFile(Wire):
+    """What would be, or was, made of a file."""
+
+    path: str
+    effect: str
+    """changed, made, removed or none."""
+    why: str = ""
+    """Why it is left as it is."""
+
+
+class ChangeRestoreResult(Wire):
+    """What going back means for the files."""
+
+    restore_id: str
+    done: bool
+    files: list[RestoreFile]
+
+
+class ChangeWhoParams(Wire):
+    """A line of a file; lines count from 0."""
+
+    path: str
+    line: int
+
+
+class ChangeWhoResult(Wire):
+    """Who wrote a line."""
+
+    text: str
+    session_id: str = ""
+    turn: int = 0
+    change_id: str = ""
+
+
+class ChangeDidChangeParams(Wire):
+    """Changes that are new, or other than before, and the ids of those that are no more."""
+
+    items: list[ChangeItem]
+    gone: list[str] = []
+
+
 class DidChangeParams(Wire):
     """A numbered batch of changes. A gap in the numbers: ask for a snapshot."""
 
@@ -823,6 +1159,7 @@ class Method(Struct, frozen=True, kw_only=True):
 
 REQUESTS: tuple[Method, ...] = (
     Method(name="agents", title="List agents", params=Nothing, result=AgentsResult),
+    Method(name="agent/login", title="Log in to an agent", params=LoginParams, result=LoginResult),
     Method(name="session/new", title="New session", params=SessionNewParams, result=SessionResult),
     Method(
         name="session/load",
@@ -830,7 +1167,28 @@ REQUESTS: tuple[Method, ...] = (
         params=SessionLoadParams,
         result=SessionResult,
     ),
-    Method(name="session/list", title="List sessions", params=Nothing, result=SessionListResult),
+    Method(
+        name="session/list",
+        title="List sessions",
+        params=SessionListParams,
+        result=SessionListResult,
+    ),
+    Method(
+        name="session/resume",
+        title="Take up a past session",
+        params=SessionParams,
+        result=SessionResult,
+    ),
+    Method(name="session/rename", title="Rename a session", params=RenameParams, result=Nothing),
+    Method(name="session/archive", title="Archive a session", params=ArchiveParams, result=Nothing),
+    Method(name="session/delete", title="Delete a session", params=SessionParams, result=Nothing),
+    Method(
+        name="session/import",
+        title="Import a session",
+        params=ImportParams,
+        result=SessionResult,
+    ),
+    Method(name="search", title="Search in all sessions", params=SearchParams, result=SearchResult),
     Method(
         name="session/snapshot",
         title="Read a session",
@@ -850,7 +1208,7 @@ REQUESTS: tuple[Method, ...] = (
         params=SessionParams,
         result=SessionResult,
     ),
-    Method(name="session/fork", title="Fork a session", params=SessionParams, result=SessionResult),
+    Method(name="session/fork", title="Fork a session", params=ForkParams, result=SessionResult),
     Method(
         name="session/close", title="Close a session", params=SessionParams, result=SessionResult
     ),
@@ -869,8 +1227,8 @@ REQUESTS: tuple[Method, ...] = (
     Method(name="session/body", title="Read a long text", params=BodyParams, result=BodyResult),
     Method(
         name="session/export",
-        title="Export a session as Markdown",
-        params=SessionParams,
+        title="Export a session",
+        params=ExportParams,
         result=ExportResult,
     ),
     Method(name="ask/list", title="List open asks", params=Nothing, result=AskListResult),
@@ -953,6 +1311,28 @@ REQUESTS: tuple[Method, ...] = (
         result=TerminalKillAllResult,
     ),
     Method(
+        name="change/list", title="List changes", params=ChangeListParams, result=ChangeListResult
+    ),
+    Method(
+        name="change/decide",
+        title="Keep or undo changes",
+        params=ChangeDecideParams,
+        result=ChangeDecideResult,
+    ),
+    Method(name="change/show", title="Show a change", params=ChangeParams, result=ChangeShowResult),
+    Method(
+        name="change/restore",
+        title="Go back to before a turn",
+        params=ChangeRestoreParams,
+        result=ChangeRestoreResult,
+    ),
+    Method(
+        name="change/who",
+        title="Tell who wrote a line",
+        params=ChangeWhoParams,
+        result=ChangeWhoResult,
+    ),
+    Method(
         name="recording/save",
         title="Save a recording of an agent's traffic",
         params=RecordingParams,
@@ -963,6 +1343,7 @@ REQUESTS: tuple[Method, ...] = (
 
 NOTIFICATIONS: tuple[Method, ...] = (
     Method(name="session/didChange", title="A session changed", params=DidChangeParams),
+    Method(name="change/didChange", title="Changes are new or other", params=ChangeDidChangeParams),
     Method(name="terminal/didOpen", title="A terminal was opened", params=TerminalDidOpenParams),
     Method(name="terminal/data", title="A terminal has more output", params=TerminalDataParams),
     Method(name="terminal/didExit", title="A terminal has ended", params=TerminalDidExitParams),

@@ -13,7 +13,7 @@ from ..core import events as ev
 from ..core.model import SessionId
 from ..core.ports import Clock, Timer
 from ..core.session import Session
-from ..core.transcript import Entry, Message
+from ..core.transcript import Ask, Entry, Message
 from . import convert
 from . import protocol as p
 
@@ -72,11 +72,13 @@ class Publisher:
         self._clock = clock
         self._monotonic = monotonic
         self._feeds: dict[SessionId, Feed] = {}
+        self._last: dict[SessionId, int] = {}
+        """Of sessions that are not open here: the number of the last batch."""
 
     def __call__(self, session: Session, event: ev.Event, entry: Entry | None) -> None:
         feed = self._feeds.get(session.id)
         if feed is None:
-            feed = self._feeds[session.id] = Feed(session)
+            feed = self._begin(session, entry)
         if type(event) is ev.TextAdded:
             if entry is None:
                 return
@@ -90,29 +92,55 @@ class Publisher:
         else:
             feed.head = feed.head or isinstance(event, _HEAD_EVENTS)
             feed.changed[entry.id] = entry
+            if isinstance(entry, Ask) and (call := session.transcript.call(entry.call)):
+                feed.changed[call.id] = call  # it may be rejected now
         if not feed.urgent:
             feed.urgent = True
             if feed.timer is not None:
                 feed.timer.cancel()
             self._schedule(feed, OTHER_INTERVAL)
 
-    def snapshot(self, session: Session, last: int | None) -> p.SnapshotResult:
-        """The session as it is. Very long messages begin here and go on in the next batches."""
+    def snapshot(
+        self, session: Session, last: int | None, before: int | None = None
+    ) -> p.SnapshotResult:
+        """The session as it is, or some of it. What was about to be told is told first, in
+        batches: others look at the same session, and need it too."""
         feed = self._feeds.get(session.id)
         if feed is None:
-            feed = self._feeds[session.id] = Feed(session)
+            feed = self._begin(session, None)
+        while feed.behind and self._send_batch(feed):
+            pass
         entries = session.transcript.entries
-        feed.changed.clear()
-        feed.text_sent.clear()
-        feed.head = False
-        feed.told = len(entries)
-        shown = [self._entry(feed, e, BATCH_LIMIT) for e in (entries[-last:] if last else entries)]
-        self._tidy(feed)
-        if feed.behind and feed.timer is None:
-            self._schedule(feed, TEXT_INTERVAL)
+        end = len(entries) if before is None else max(0, min(before - 1, len(entries)))
+        start = max(0, end - last) if last else 0
         return p.SnapshotResult(
-            seq=feed.seq, session=convert.head(session), entries=shown, total=len(entries)
+            seq=feed.seq,
+            session=convert.head(session),
+            entries=[convert.entry(entry) for entry in entries[start:end]],
+            total=len(entries),
         )
+
+    def seq(self, id: SessionId) -> int:
+        """The number of the last batch about a session that is not open here."""
+        return self._last.setdefault(id, 1)
+
+    def forget(self, id: SessionId) -> None:
+        """It is not open here any more. Should it be again, the numbers go on."""
+        feed = self._feeds.pop(id, None)
+        if feed is not None:
+            if feed.timer is not None:
+                feed.timer.cancel()
+            while feed.behind and self._send_batch(feed):
+                pass
+            self._last[id] = feed.seq
+
+    def _begin(self, session: Session, entry: Entry | None) -> Feed:
+        """A session that was past until now has entries, which whoever looks at it has read; who
+        has not sees from the number that there is something to read."""
+        feed = self._feeds[session.id] = Feed(session)
+        feed.told = int(entry.id[1:]) - 1 if entry else len(session.transcript.entries)
+        feed.seq = self._last.pop(session.id, 1 if feed.told else 0)
+        return feed
 
     def _schedule(self, feed: Feed, interval: float) -> None:
         now = self._monotonic()
@@ -126,13 +154,18 @@ class Publisher:
             return
         feed.timer = None
         feed.urgent = False
+        if self._send_batch(feed):
+            feed.due = max(feed.due, self._monotonic() - BURST) + interval
+        if feed.behind:
+            self._schedule(feed, OTHER_INTERVAL)
+
+    def _send_batch(self, feed: Feed) -> bool:
+        """Whether there was anything to tell."""
         changes = self._changes(feed)
         if changes:
             feed.seq += 1
-            feed.due = max(feed.due, self._monotonic() - BURST) + interval
             self._send(p.DidChangeParams(session_id=feed.session.id, seq=feed.seq, changes=changes))
-        if feed.behind:
-            self._schedule(feed, OTHER_INTERVAL)
+        return bool(changes)
 
     def _changes(self, feed: Feed) -> list[p.Change]:
         """As much of what is new as one batch takes: first what changed, then what was added."""

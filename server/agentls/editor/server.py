@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from typing import Protocol as Interface
 
 from lsprotocol import types as lsp
@@ -20,7 +20,10 @@ from pygls.uris import to_fs_path
 
 from ..core.asks import Asks
 from ..core.decisions import Decisions
-from ..core.errors import BadRequest
+from ..core.errors import AgentlsError, BadRequest
+from ..core.files import AllFiles
+from ..core.lasting import Lasting
+from ..core.logins import Logins
 from ..core.model import SessionId
 from ..core.policy.gate import RuleBook, SessionPolicy
 from ..core.ports import AgentDirectory, Clock, Tasks
@@ -33,17 +36,28 @@ from . import protocol as p
 from .ask_handlers import AskHandlers
 from .ask_surface import AskSurface
 from .capabilities import EditorAbilities, abilities
+from .change_handlers import ChangeHandlers
+from .change_surface import ChangeSurface
+from .diagnostics import Diagnostics
 from .dispatch import Dispatcher
 from .documents import Documents
+from .editor_files import EditorFiles
 from .editor_terminals import EditorTerminals
 from .handlers import Handlers
+from .login_handlers import LoginHandlers
+from .past_handlers import PastHandlers
 from .plain import PlainEditor
 from .progress import Progress
 from .publisher import Publisher
+from .reviews import Reviews
 from .session_documents import SessionDocuments
 from .terminal_handlers import TerminalHandlers
 from .terminal_views import TerminalViews
 from .wire import INVALID_PARAMS, Frames, Protocol, Writer, converter_factory
+
+if TYPE_CHECKING:
+    from ..core.changes.looking import Person
+    from ..core.changes.reviewing import Reviewing
 
 log = logging.getLogger(__name__)
 
@@ -51,8 +65,13 @@ log = logging.getLogger(__name__)
 class Services(Interface):
     """What the server stands on; built once the editor's settings are known."""
 
+    told: Callable[[str], None]
+    """Told what a person should know that is no session's business."""
+
     @property
     def sessions(self) -> Sessions: ...
+    @property
+    def lasting(self) -> Lasting: ...
     @property
     def asks(self) -> Asks: ...
     @property
@@ -62,11 +81,17 @@ class Services(Interface):
     @property
     def backends(self) -> Backends: ...
     @property
+    def files(self) -> AllFiles: ...
+    @property
     def agents(self) -> AgentDirectory: ...
+    @property
+    def logins(self) -> Logins: ...
     @property
     def clock(self) -> Clock: ...
     @property
     def tasks(self) -> Tasks: ...
+
+    def reviewing(self, person: Person) -> Reviewing: ...
 
     def launch(self, spec: TerminalSpec) -> tuple[list[str], dict[str, str]]: ...
 
@@ -134,11 +159,15 @@ class EditorServer:
             lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix]),
         )
         def code_actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
-            return self._surface.actions(params)
+            return [*self._surface.actions(params), *self._changes.actions(params)]
 
         @self._server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
         def code_lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-            return self._surface.lenses(params)
+            return [*self._surface.lenses(params), *self._changes.lenses(params)]
+
+        @self._server.feature(lsp.TEXT_DOCUMENT_HOVER)
+        def hover(params: lsp.HoverParams) -> lsp.Hover | None:
+            return self._changes.hover(params)
 
         @self._server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
         def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
@@ -169,12 +198,15 @@ class EditorServer:
             self._wire.workspace.position_encoding or lsp.PositionEncodingKind.Utf16
         )
         publisher = Publisher(
-            self._did_change_session, self._backlog, services.clock, time.monotonic
+            self._did_change_session if editor.plugin else lambda _: None,
+            self._backlog,
+            services.clock,
+            time.monotonic,
         )
         handlers = Handlers(
             services.sessions,
+            services.lasting,
             services.agents,
-            publisher=publisher,
             settings=settings,
             state_folder=self._state_folder,
         )
@@ -191,12 +223,61 @@ class EditorServer:
             show=lambda uri: self._show_document(services, editor, uri),
             folder=handlers.folder,
         )
-        terminals = self._terminals(services, editor)
-        self._dispatcher = Dispatcher(handlers, self._ask_handlers, *terminals)
-        self._observe(services, editor, publisher, files)
-        self._wire.own["initialized"] = lambda _: self._tell_problems(
-            [*problems, *services.agents.problems(), *services.book(handlers.workspace).problems()]
+        services.files.editor = EditorFiles(
+            self.documents, services.files.disk, self._request, edits=editor.applies_edits
         )
+        diagnostics = Diagnostics(self._wire.tell)
+        changes = self._review(services, editor, diagnostics)
+        terminals = self._terminals(services, editor)
+        self._dispatcher = Dispatcher(
+            handlers,
+            PastHandlers(services.sessions, services.lasting, publisher),
+            self._ask_handlers,
+            LoginHandlers(services.logins, handlers.folder),
+            changes,
+            *terminals,
+        )
+        self._observe(services, editor, publisher, files, diagnostics)
+        services.sessions.forgotten.append(publisher.forget)
+        services.told = lambda sentence: self._tell_problems([sentence])
+
+        def initialized(_: Any) -> None:
+            book = services.book(handlers.workspace)
+            self._tell_problems([*problems, *services.agents.problems(), *book.problems()])
+            services.tasks.start(_recover(services.lasting), "mark the sessions of dead servers")
+
+        self._wire.own["initialized"] = initialized
+
+    def _review(
+        self, services: Services, editor: EditorAbilities, diagnostics: Diagnostics
+    ) -> ChangeHandlers:
+        """What handles messages about changes."""
+        refresh = self._refresher(services)
+        edits = services.files.editor
+        assert isinstance(edits, EditorFiles)
+        self._reviews = Reviews(
+            services.sessions,
+            self.documents,
+            services.reviewing,
+            say=lambda text: self._tell_problems([text]),
+            merge_in=edits.make,
+            tasks=services.tasks,
+        )
+        self._changes = ChangeSurface(
+            editor,
+            diagnostics,
+            services.clock,
+            services.tasks,
+            tell=self._wire.tell,
+            met=self._reviews.met,
+            refresh_lenses=refresh,
+        )
+        self._reviews.surface = self._changes
+        services.sessions.prepare = self._reviews.prepare
+        return ChangeHandlers(self._reviews.get, self._changes)
+
+    def _refresher(self, services: Services) -> Callable[[], None]:
+        return lambda: services.tasks.start(self._refresh_lenses(), "refresh lenses")
 
     def _terminals(self, services: Services, editor: EditorAbilities) -> tuple[object, object]:
         """What handles messages about terminals."""
@@ -216,14 +297,15 @@ class EditorServer:
         editor: EditorAbilities,
         publisher: Publisher,
         files: SessionDocuments,
+        diagnostics: Diagnostics,
     ) -> None:
         observers = services.sessions.observers
         self._surface = AskSurface(
             editor,
             self.documents,
             files,
-            tell=self._wire.tell,
-            refresh_lenses=lambda: services.tasks.start(self._refresh_lenses(), "refresh lenses"),
+            diagnostics=diagnostics,
+            refresh_lenses=self._refresher(services),
         )
         observers.append(self._surface)
         if editor.plugin:
@@ -331,6 +413,7 @@ class EditorServer:
             self.documents.open(
                 item["uri"], item.get("languageId", ""), item.get("version", 0), item["text"]
             )
+            self._reviews.opened(item["uri"], item["text"])
 
     def _did_change(self, message: dict[str, Any]) -> None:
         with _logged(message):
@@ -339,17 +422,28 @@ class EditorServer:
             self.documents.change(
                 document["uri"], document.get("version", 0), params["contentChanges"]
             )
+            self._reviews.changed(document["uri"])
 
     def _did_close(self, message: dict[str, Any]) -> None:
         with _logged(message):
             self.documents.close(message["params"]["textDocument"]["uri"])
+            self._reviews.saves.closed(message["params"]["textDocument"]["uri"])
 
     def _did_save(self, message: dict[str, Any]) -> None:
         with _logged(message):
             params = message["params"]
+            self.documents.saved(params["textDocument"]["uri"])
+            self._reviews.saves.saved(params["textDocument"]["uri"])
             said = self._ask_handlers.saved(params["textDocument"]["uri"], params.get("text"))
             if said:
                 self._wire.tell("window/showMessage", {"type": 3, "message": f"agentls: {said}"})
+
+
+async def _recover(lasting: Lasting) -> None:
+    try:
+        await lasting.recover()
+    except AgentlsError as error:
+        log.warning("%s", error)  # whoever wants to read or store something hears of it
 
 
 @contextmanager

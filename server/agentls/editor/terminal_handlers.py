@@ -47,8 +47,9 @@ class TerminalHandlers:
         return p.TerminalKillAllResult(left=[item(t) for t in self._terminals.kill_all(session.id)])
 
     def _list(self, session_id: str, *, running: bool) -> p.TerminalListResult:
-        sessions = [self._sessions.get(SessionId(session_id))] if session_id else self._sessions
-        found = [terminal for session in sessions for terminal in self._terminals.of(session.id)]
+        all = (session.id for session in self._sessions)
+        ids = [SessionId(session_id)] if session_id else all
+        found = [terminal for id in ids for terminal in self._terminals.of(id)]
         found.sort(key=lambda terminal: terminal.created)
         return p.TerminalListResult(terminals=[item(t) for t in found if t.running or not running])
 

@@ -21,9 +21,11 @@ import stat
 from contextlib import suppress
 from typing import Final, Literal
 
-from .errors import FileError, FileFailed, FileMissing, FileMoved, FileRefused
+from agentls.core.errors import FileError, FileFailed, FileMissing, FileMoved, FileRefused
+from agentls.core.text import excerpt
+
 from .regular import NotRegular, open_regular
-from .texts import Form, decode, encode, lines_of
+from .texts import Form, decode, encode
 
 LARGEST_TEXT: Final = 10 * 1024 * 1024
 Expected = bytes | None | Literal["anything"]
@@ -56,7 +58,7 @@ def read_text(
     Raises `FileMissing`, `FileRefused`, `FileFailed`.
     """
     text, form = decode(read_bytes(path, largest=largest), path)
-    return lines_of(text, line, limit), form
+    return excerpt(text, line, limit), form
 
 
 def read_bytes(path: str, *, largest: int = LARGEST_TEXT) -> bytes:

@@ -16,7 +16,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Final
 
-from .errors import CheckpointFailed
+from agentls.core.errors import CheckpointFailed
+
 from .values import Stop
 
 _TICK: Final = 0.05

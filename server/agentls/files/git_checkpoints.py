@@ -9,8 +9,9 @@ import os
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from agentls.core.errors import CheckpointFailed
+
 from . import repository
-from .errors import CheckpointFailed
 from .git import Git
 from .ledger import Ledger, key
 from .repository import Repository

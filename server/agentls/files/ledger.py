@@ -17,7 +17,8 @@ from typing import Final
 
 import msgspec
 
-from .errors import CheckpointFailed
+from agentls.core.errors import CheckpointFailed
+
 from .values import Checkpoint, FileState, Limits, Stop, Tree
 
 _DAY: Final = 86_400.0

@@ -23,9 +23,10 @@ from typing import Final
 
 import msgspec
 
+from agentls.core.errors import CheckpointFailed, FileError
+
 from .big_files import Remembered, Signature, signature_of
 from .disk import read_bytes
-from .errors import CheckpointFailed, FileError
 from .ledger import Ledger
 from .values import LINK, Blob, Checkpoint, FileChange, FileState, Limits, Stop, change
 

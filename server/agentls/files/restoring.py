@@ -16,9 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import PurePosixPath
 
+from agentls.core.errors import FileError
+
 from .checkpoints import Checkpoints
 from .disk import read_bytes, write_bytes
-from .errors import FileError
 from .values import Checkpoint, FileChange, Restored, Skipped, Stop
 
 _Act = Callable[[FileChange], str]

@@ -16,7 +16,8 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from .errors import CheckpointFailed
+from agentls.core.errors import CheckpointFailed
+
 from .regular import small_file
 from .values import Stop
 

@@ -22,8 +22,9 @@ from typing import Final
 
 import msgspec
 
+from agentls.core.errors import CheckpointFailed
+
 from .big_files import Remembered, remember
-from .errors import CheckpointFailed
 from .git import Git
 from .regular import small_file
 from .repository import Repository

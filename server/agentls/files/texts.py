@@ -15,9 +15,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from agentls.core.text import split_lines
-
-from .errors import FileRefused
+from agentls.core.errors import FileRefused
+from agentls.core.text import line_end, with_line_end
 
 _MARKS: Final = (
     # UTF-32 first: its mark begins with that of UTF-16.
@@ -52,14 +51,14 @@ def decode(data: bytes, name: str) -> tuple[str, Form]:
                 text = data[len(mark) :].decode(encoding)
             except UnicodeDecodeError:
                 raise _binary(name) from None
-            return text, Form(encoding, mark, _line_end(text))
+            return text, Form(encoding, mark, line_end(text))
     if b"\0" in data:
         raise _binary(name)
     try:
         text, encoding = data.decode(), "utf-8"
     except UnicodeDecodeError as error:
         text, encoding = _decode_old(data, name, error.start)
-    return text, Form(encoding, b"", _line_end(text))
+    return text, Form(encoding, b"", line_end(text))
 
 
 def _decode_old(data: bytes, name: str, wrong: int) -> tuple[str, str]:
@@ -83,13 +82,6 @@ def _decode_old(data: bytes, name: str, wrong: int) -> tuple[str, str]:
 
 def _binary(name: str) -> FileRefused:
     return FileRefused(f"{name} is not a text file.", hint="Use a tool that reads binary files.")
-
-
-def _line_end(text: str) -> str:
-    windows = text.count("\r\n")
-    unix, old = text.count("\n") - windows, text.count("\r") - windows
-    kinds = [end for end, n in (("\n", unix), ("\r\n", windows), ("\r", old)) if n]
-    return kinds[0] if len(kinds) == 1 else ""
 
 
 def encode(text: str, form: Form, name: str = "The file") -> bytes:
@@ -117,15 +109,4 @@ def in_line_ends_of(text: str, form: Form) -> str:
     Only for a caller who knows that the line ends were lost. A text that has a "\\r" anywhere was
     written by somebody who knows about them, and stays as it is.
     """
-    if form.line_end in {"", "\n"} or "\r" in text:
-        return text
-    return text.replace("\n", form.line_end)
-
-
-def lines_of(text: str, line: int | None, limit: int | None) -> str:
-    """The part of a text that an agent asks for: `limit` lines from number `line` (from 1) on."""
-    if line is None and limit is None:
-        return text
-    first = max(line or 1, 1) - 1
-    last = None if limit is None else first + max(limit, 0)
-    return "".join(split_lines(text)[first:last])
+    return with_line_end(text, form.line_end)

@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from .errors import CheckpointFailed
+from agentls.core.errors import CheckpointFailed
 
 LINK: Final = stat.S_IFLNK
 """The mode of a symbolic link; its content is where it leads."""

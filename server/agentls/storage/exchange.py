@@ -1,7 +1,7 @@
 """A session as JSON for other machines, and back.
 
 Invariant: what is taken in is what was given out, entry by entry, if the session was closed; one
-that was alive is closed on its way in.
+that was alive is closed on its way in. Nothing that is taken in allows an agent anything.
 """
 
 from __future__ import annotations
@@ -75,6 +75,9 @@ def taken_in(
 ) -> SessionId:
     """Its id, which is new if it is in use."""
     closed(stored, left_by_a_dead_server)
+    # What an agent may do, and which conversation it remembers, is not for a file to say.
+    head = replace(stored.head, policy="ask", mode="", options=(), agent_session=None)
+    stored = replace(stored, head=head)
     with transaction(connection):
         query = "SELECT 1 FROM session WHERE id = ?"
         if connection.execute(query, (stored.head.id,)).fetchone() is not None:

@@ -34,7 +34,6 @@ class Feed:
         "head",
         "parent",
         "parts",
-        "past",
         "session",
         "spawn",
         "told",
@@ -53,8 +52,6 @@ class Feed:
         """By entry and name of a long text: which text it was, and how many parts are stored."""
         self.parent: SessionId | None = None
         self.spawn: dict[str, Any] = {}
-        self.past: Head | None = None
-        """What it was before it went on here."""
 
     @property
     def behind(self) -> bool:
@@ -149,16 +146,16 @@ def _copy(taken: Taken, entry: Entry, room: int, is_last: bool) -> tuple[EntryCh
 
 
 def _head(feed: Feed) -> Head:
-    session, past = feed.session, feed.past
+    session = feed.session
     transcript = session.transcript
     return Head(
         id=session.id,
         agent=session.agent_name,
         cwd=session.cwd,
-        created=past.created if past else session.created,
+        created=session.created,
         active=session.last_sign,
-        # Until the agent has taken it up again, what it called it then is all that we know.
-        agent_session=session.agent_session or (past.agent_session if past else None),
+        agent_session=session.agent_session,
+        agent_session_at=session.agent_session_at,
         title=transcript.title,
         state=transcript.state,
         detail=transcript.detail,

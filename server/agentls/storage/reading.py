@@ -12,6 +12,7 @@ import msgspec
 from agentls.core.errors import UnknownSession
 from agentls.core.model import SessionId, State
 from agentls.core.store import (
+    Cursor,
     Filter,
     Head,
     Page,
@@ -29,7 +30,8 @@ from .rows import NUMBER_BITS, keys_of
 
 _COLUMNS: Final = (
     "id, agent, agent_session, model, cwd, coalesce(nullif(name, ''), title) AS title, state,"
-    " server, died, policy, mode, created, active, archived, compacted, parent, turns, entries"
+    " server, died, policy, mode, created, active, archived, compacted, parent, turns, entries,"
+    " name"
 )
 _LOWER: Final = (1 << NUMBER_BITS) - 1
 
@@ -51,7 +53,7 @@ def summaries(
     wanted: Filter,
     where_is: WhereIs,
     limit: int,
-    after: SessionSummary | None,
+    after: SessionSummary | Cursor | None,
 ) -> list[SessionSummary]:
     """Newest first."""
     conditions, values = conditions_of(wanted)
@@ -79,7 +81,7 @@ def summary_of(connection: sqlite3.Connection, id: SessionId, where_is: WhereIs)
 
 def _summary(row: tuple[Any, ...], where_is: WhereIs) -> SessionSummary:
     (id, agent, agent_session, model, cwd, title, state, server, died, policy, mode) = row[:11]
-    created, active, archived, compacted, parent, turns, entries = row[11:]
+    created, active, archived, compacted, parent, turns, entries, name = row[11:]
     place = where_is(server)
     return SessionSummary(
         id=id,
@@ -88,6 +90,7 @@ def _summary(row: tuple[Any, ...], where_is: WhereIs) -> SessionSummary:
         model=model,
         cwd=cwd,
         title=title,
+        named=bool(name),
         state=State(state),
         place=place,
         died=bool(died) or (server is not None and place is Place.PAST),

@@ -63,6 +63,11 @@ class Recorder:
         self._said: set[str] = set()
         self._off = False
         self._doubt = False
+        self._waiting: list[tuple[SessionId, int, Callable[[], None]]] = []
+        """Who wants to know when a session is stored as it was, and which batch will have it."""
+        self._batches = 0
+        self.ended: Callable[[SessionId], None] = lambda _: None
+        """Told of each session that is closed, and stored whole."""
 
     def __call__(self, session: Session, event: ev.Event, entry: Entry | None) -> None:
         feed = self._feeds.get(session.id)
@@ -99,12 +104,26 @@ class Recorder:
         """A stored session goes on here, under this object, with the transcript that it has."""
         self._told[session.id] = len(session.transcript.entries)
         self.began(session, parent=head.parent, spawn=head.spawn)
-        self._feeds[session.id].past = head
 
     def forget(self, id: SessionId) -> None:
         """Nothing more of it is to be stored."""
         self._feeds.pop(id, None)
         self._told.pop(id, None)
+
+    def when_stored(self, id: SessionId, then: Callable[[], None]) -> None:
+        """Call back when it is stored as it is now, or an attempt to store it has failed."""
+        feed = self._feeds.get(id)
+        if (
+            feed is None
+            or self._writer is None
+            or self._off
+            or self._failures
+            or (self._flight is None and not feed.behind)
+        ):
+            then()
+        else:
+            self._waiting.append((id, self._batches + 1, then))
+            self._soon()
 
     def doubt(self) -> None:
         """Somebody, on any thread, could not read the database."""
@@ -142,6 +161,9 @@ class Recorder:
             call = feed.session.transcript.call(ask.call)
             if call is not None:  # it says now whether it was rejected
                 feed.changed[call.id] = call
+        self._soon()
+
+    def _soon(self) -> None:
         if not self._urgent:
             self._urgent = True
             if self._timer is not None:
@@ -182,6 +204,7 @@ class Recorder:
         batch = Batch(changes, urgent=self._urgent, notes=writer.noted, doubtful=self._doubt)
         self._urgent = self._doubt = False
         self._flight = batch, taken
+        self._batches += 1
         writer.submit(batch)
         return True
 
@@ -197,6 +220,7 @@ class Recorder:
                 what.feed.parts.update(what.parts)
                 self._tidy(what.feed)
             writer.stored(batch.notes)
+            self._answer_waiting()
             return
         for what in taken:
             what.feed.told = min(what.told, what.feed.told)
@@ -208,6 +232,19 @@ class Recorder:
                 feed.forget()
         else:
             self._failed(outcome)
+            self._answer_waiting()
+
+    def _answer_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for id, batch, then in waiting:
+            feed = self._feeds.get(id)
+            # One that goes on is behind for ever; one that is closed is stored whole at last.
+            goes_on = feed is not None and feed.session.state is not State.CLOSED
+            landed = goes_on and self._batches >= batch
+            if feed is None or self._failures or landed or not feed.behind:
+                then()
+            else:
+                self._waiting.append((id, batch, then))
 
     def _failed(self, outcome: Outcome) -> None:
         now = self._clock.now()
@@ -236,3 +273,4 @@ class Recorder:
         if feed.session.state is State.CLOSED and not feed.behind:
             self._told[feed.session.id] = feed.told
             self._feeds.pop(feed.session.id, None)
+            self.ended(feed.session.id)

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentls.core.model import SessionId
 from agentls.core.ports import Clock
 
 if TYPE_CHECKING:
@@ -50,13 +51,17 @@ class Store:
         self._limits = days, megabytes
         self._writer: Writer | None = None
         self._starting = threading.Lock()
+        self.when_ended: Callable[[SessionId], None] = lambda _: None
+        """Told of each session that is closed, and stored whole."""
 
     @cached_property
     def recorder(self) -> Recorder:
         """For use on the event loop."""
         from .recorder import Recorder  # noqa: PLC0415 - see above
 
-        return Recorder(self._clock, self._problem, self._started)
+        recorder = Recorder(self._clock, self._problem, self._started)
+        recorder.ended = self._ended
+        return recorder
 
     @cached_property
     def sessions(self) -> StoredSessions:
@@ -86,6 +91,9 @@ class Store:
                 days, megabytes = self._limits
                 self._writer = Writer(self._path, Limits(days=days, megabytes=megabytes))
             return self._writer
+
+    def _ended(self, id: SessionId) -> None:
+        self.when_ended(id)
 
     def _doubt(self) -> None:
         self.recorder.doubt()

@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
-from agentls.core.errors import SessionNotReady
+from agentls.core.errors import SessionNotReady, StoreError
 from agentls.core.model import SessionId
-from agentls.core.store import Filter, Hit, Page, Place, SessionSummary, Stored, StoreError
+from agentls.core.store import Cursor, Filter, Head, Hit, Page, Place, SessionSummary, Stored
 
 from . import reading
 from .database import NewerSchema, connect_known, connect_to_read, transaction
@@ -51,7 +51,11 @@ class StoredSessions:
     # -- reading
 
     def summaries(
-        self, wanted: Filter = _ALL, *, limit: int = 50, after: SessionSummary | None = None
+        self,
+        wanted: Filter = _ALL,
+        *,
+        limit: int = 50,
+        after: SessionSummary | Cursor | None = None,
     ) -> list[SessionSummary]:
         with self._reading() as connection:
             return reading.summaries(connection, wanted, self._where(), limit, after)
@@ -59,6 +63,10 @@ class StoredSessions:
     def get(self, id: SessionId) -> SessionSummary:
         with self._reading() as connection:
             return reading.summary_of(connection, id, self._where())
+
+    def head(self, id: SessionId) -> Head:
+        with self._reading() as connection:
+            return reading.head_of(connection, reading.number_of(connection, id))
 
     def page(self, id: SessionId, *, last: int = 100, before: int | None = None) -> Page:
         with self._reading() as connection:

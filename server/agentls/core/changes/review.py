@@ -113,6 +113,10 @@ class Review:
     def get(self, id: ChangeId) -> Change:
         return self._record(id).shown()
 
+    def knows(self, path: str) -> bool:
+        """Whether there is any change of this file."""
+        return any(record.path == path for record in self._records.values())
+
     def writer_of(self, path: str, line: int) -> Attribution | None:
         """Who wrote a line that is there now; None if no agent is known to have."""
         for record in reversed(self._at(path)):

@@ -33,6 +33,8 @@ def _flags(letters: str, long: str, other: str = "") -> re.Pattern[str]:
 
 
 _OUTWARD = r"(?:.*[:_-])?(?:deploy|publish|upload|push|destroy|uninstall|drop)\w*(?:[:_-].*)?"
+OUTWARD = re.compile(_OUTWARD)
+"""Names of targets and scripts that reach beyond the project."""
 _MAKE = _Tool(
     _flags(
         "knsBrRwidqS",

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from . import builders, packages, writers
+from . import builders, linters, packages, writers
 from .options import likely_risky, may_become_option
 from .programs import RISKY
 from .scripts import awk_only_prints, sed_only_prints
@@ -73,6 +73,7 @@ _CURL = _known(
     " --max-redirs --range",
 )
 _CURL_SINK = re.compile(r"-[sSfLiIvkgGN46]*o|--output")
+_CURL_OTHER = re.compile(r"(?!https?://).*://|(?i:file:)")
 
 
 def _curl(use: Use) -> str:
@@ -87,7 +88,7 @@ def _curl(use: Use) -> str:
             value = next(words, "@")
             if value.startswith(("@", "-")) or "%output" in value:
                 return risk(word, use.name)
-        elif "://" in word and not word.startswith(("http://", "https://")):
+        elif _CURL_OTHER.match(word):
             return f"{word} can make curl speak to any service"
         else:
             rest.append(word)
@@ -297,6 +298,7 @@ CHECKS: dict[str, Callable[[Use], str]] = {
     **dict.fromkeys(("printf", "test", "["), _evaluates),
     **builders.CHECKS,
     **packages.CHECKS,
+    **linters.CHECKS,
     **dict.fromkeys(("gpg", "gpg2"), _gpg),
     **dict.fromkeys(("pytest", "py.test"), _pytest),
     "pandoc": _pandoc,

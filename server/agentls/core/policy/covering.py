@@ -13,7 +13,15 @@ from collections.abc import Sequence
 
 from . import checks, git
 from .commands import SimpleCommand
-from .launchers import BETWEEN, INTERPRETERS, LAUNCHERS, VERSION_FLAGS, WHOLE
+from .launchers import (
+    BETWEEN,
+    BETWEEN_WITH_PART,
+    INTERPRETERS,
+    LAUNCHERS,
+    PART,
+    VERSION_FLAGS,
+    WHOLE,
+)
 from .options import folded
 from .programs import HARMLESS_USES, READERS
 from .tables import names
@@ -22,6 +30,7 @@ from .writers import WRITERS, is_near
 
 _OTHER = "the rule is for another command"
 _LONGEST_PREFIX = 3
+_RUNNERS = LAUNCHERS | WHOLE
 # Modules and flags that say what an interpreter runs, with what comes after them.
 _NAMES_WHAT = {"python": "-m", "java": "-jar"}
 # Options that name a program, where they are risky at all.
@@ -83,6 +92,10 @@ def _objection(
     start = _beyond(name, rule, words)
     if start is None:
         return _OTHER
+    at = _skip_between(name, words, 1)
+    behind = ((name, *words[at : at + count]) for count in (1, 2))
+    if at > 1 and rule != words and any(prefix in _RUNNERS for prefix in behind):
+        return f"{name} {words[at]} runs other programs; write it without options before it"
     return _arguments(name, rule, words, globs, start)
 
 
@@ -161,8 +174,14 @@ def _skip_between(name: str, words: tuple[str, ...], at: int) -> int:
             at = after
         return at
     between = BETWEEN.get("python" if name.startswith("python") else name)
-    while between is not None and at < len(words) and between.fullmatch(words[at]):
-        at += 1
+    parts = BETWEEN_WITH_PART.get(name, ())
+    while between is not None and at < len(words):
+        if between.fullmatch(words[at]):
+            at += 1
+        elif words[at] in parts and at + 1 < len(words) and PART.fullmatch(words[at + 1]):
+            at += 2
+        else:
+            break
     return at
 
 

@@ -23,8 +23,9 @@ _EVERYWHERE = parse(
     " --discard-changes --gui --web --info --reference --prompt --super-prefix --symlinks = --text"
 )
 _LETTERS = {
+    "add": parse("-e"),
     "archive": parse("-o --remote"),
-    "branch": parse("-d -D -f -m -M -C --move --copy"),
+    "branch": parse("-d -D -f -m -M -c -C --move --copy"),
     "checkout": parse("-f -B -p --patch --ours --theirs --pathspec-from-file | b"),
     "clean": parse("-f -X"),
     "clone": parse("-c -u -o | bj"),

@@ -15,13 +15,19 @@ BETWEEN = {
         "--no-pager|-P|--no-optional-locks|--literal-pathspecs|--no-replace-objects|--no-advice"
     ),
     "npm": re.compile("--silent|-s|--no-color|--loglevel=[a-z]+"),
-    "pnpm": re.compile("--silent|-s|--no-color"),
+    "pnpm": re.compile(
+        r"--silent|-s|--no-color|-r|--recursive|-w|--workspace-root|--filter=@?\w[\w/.-]*"
+    ),
     "yarn": re.compile("--silent|-s"),
     "make": re.compile(r"-j\d*|-s|--silent|-k|--no-print-directory|-n|--dry-run"),
     "cargo": re.compile("-q|--quiet|--offline|--locked|--frozen|--color=[a-z]+"),
     "python": re.compile("-[uBIEsO]+"),
     "docker": re.compile("--no-color"),
 }
+
+# The same with a word after them, which names a part of the project.
+BETWEEN_WITH_PART = {"pnpm": frozenset({"--filter", "-F"}), "yarn": frozenset({"workspace"})}
+PART = re.compile(r"@?\w[\w/.-]*")
 
 INTERPRETERS = re.compile(
     r"(?:python|pypy|perl|ruby|php|lua|node|tclsh|java|guile)[0-9.]*w?|nodejs|luajit|Rscript|julia|wish"

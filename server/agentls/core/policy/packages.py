@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from .builders import OUTWARD
+from .launchers import INTERPRETERS
 from .options import likely_risky
 from .programs import RISKY
 from .tables import names
@@ -31,14 +33,19 @@ _OTHERS = re.compile(
 # Options of the usual test programs and builders that look worse than they are.
 _PASSED_ON = re.compile(
     r"--(?:run|runInBand|ci|bail|watch(?:All)?(?:=\w+)?|coverage|passWithNoTests|forceExit"
-    r"|runTestsByPath|no-[a-z-]+|test-threads(?:=\d+)?|target(?:=[\w.-]+)?)|-i"
+    r"|reporter=(?:verbose|dot|json|default|basic|spec|list|line|tap)|runTestsByPath|no-[a-z-]+|test-threads(?:=\d+)?|target(?:=[\w.-]+)?)|-i"
 )
+_LOADS = re.compile(r"-[rRfd]|--(?:rules?-?dir|parser|transform|ui|inspect)(?:[=-]|\Z)")
+_RUN = frozenset({"run", "run-script"})
+_SCRIPT = re.compile(r"[\w@][\w:@./*-]*")
 _INSTALLS = names("install i add in ci isntall update up upgrade link")
 _ELSEWHERE = re.compile(r"[./~]|[^@]*[:/]|.*[:]")
 
 
 def _packages(use: Use) -> str:
     """What comes after `--`, or what the manager does not know, goes to a script."""
+    if why := _script(use):
+        return why
     passed_on = False
     installs = any(word in _INSTALLS for word in use.words[1:3])
     for word in use.further:
@@ -57,6 +64,18 @@ def _packages(use: Use) -> str:
     return ""
 
 
+def _script(use: Use) -> str:
+    """`npm run env` runs its arguments; others run any program where there is no such script."""
+    if use.start > len(use.words) - 1 or use.words[use.start - 1] not in _RUN:
+        return ""
+    script = next((word for word in use.further if not word.startswith("-")), "test")
+    # An option before the script may take a word, as -w does.
+    runs_others = "env" in use.further or INTERPRETERS.fullmatch(script)
+    if runs_others or OUTWARD.fullmatch(script) or not _SCRIPT.fullmatch(script):
+        return f"the rule does not say `{use.name} run {script}`"
+    return ""
+
+
 def _is_harmless(name: str, word: str) -> bool:
     """For managers that hand options on to the script."""
     if RISKY[name].risky(word):
@@ -65,10 +84,10 @@ def _is_harmless(name: str, word: str) -> bool:
 
 
 def _risky_for_a_script(word: str) -> bool:
-    """Test programs load what comes after -r."""
+    """Test programs load what comes after -r and -R, others after -f or -d."""
     if _PASSED_ON.fullmatch(word):
         return False
-    return likely_risky(word) or word.startswith("-r")
+    return likely_risky(word) or _LOADS.match(word) is not None
 
 
 def _tools(use: Use) -> str:
@@ -79,7 +98,8 @@ def _tools(use: Use) -> str:
         if passed_on:
             risky = likely_risky(word) and not _PASSED_ON.fullmatch(word)
         else:
-            risky = options.not_covered(word)
+            described = use.name == "cargo" and word.endswith(".json")
+            risky = described or options.not_covered(word)
         if risky:
             return risk(word, use.name)
         passed_on = passed_on or word == "--"

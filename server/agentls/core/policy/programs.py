@@ -57,12 +57,13 @@ ctags etags: -f -o -L --options --extra-options
 bison yacc flex: -o -d -H -g -x -t --output --file-prefix --name-prefix --defines --header --graph
 pytest py.test: -p -c -o -d --rootdir --config-file --override-ini --confcutdir --basetemp --pyargs
   --pdbcls --import-mode --tx --px --rsyncdir --rsync --testrunuid --junitxml --junit-xml
-  --log-file --report-log --html --cov-config
+  --log-file --report-log --html --cov-config --benchmark-json --benchmark-save --benchmark-storage
+  --alluredir --md --durations-path --store-durations --profile-svg --pstats-dir
   --cov-report --debug --pastebin --trace --pdb --resultlog --json-report-file --plugins --ds
   --dc = --co --cov --cov-branch --cov-report=term --cov-report=term-missing --collect-only
   --log-cli-level --runslow --run-slow --log-level --run --capture --no-cov --import-mode=importlib
   --strict-config --fixtures --setup-show --setup-only --setup-plan --failed-first --ff --lf --nf
-  --sw --pdb-cls --show-capture | kmnrW
+  --sw --pdb-cls --show-capture --durations --durations-min | kmnrW
 ruff: -o --config --fix --fix-only --unsafe-fixes --add-noqa --output-file --cache-dir
 black: --config --code --required-version
 isort: --settings-path --settings-file --sp --config-root
@@ -80,7 +81,8 @@ mypy dmypy: --python-executable --config-file --install-types --cache-dir --juni
 pyright basedpyright: -p --project --pythonpath --createstub --venvpath --typeshedpath
   --writebaseline
 eslint: -c -o -f --config --rulesdir --plugin --parser --resolve-plugins-relative-to --format
-  --output-file --fix --init --cache-location --cache-file --inspect-config --mcp = --cache
+  --output-file --fix --init --cache-location --cache-file --inspect-config --mcp --suppress-all
+  --suppress-rule --prune-suppressions --suppressions-location --flag = --cache
 prettier: -w --write --plugin --plugin-search-dir --config --cache-location --parser =
   --config-precedence --no-config --ignore-path --stdin-filepath --cache --log-level
 stylelint: -o --fix --custom-syntax --custom-formatter --formatter --config --config-basedir
@@ -119,7 +121,7 @@ docker podman nerdctl: -v -H -o --volume --mount --privileged --device --pid --n
   --secret --ssh --iidfile --metadata-file --cidfile --allow --build-context --file
   --project-directory --volumes-from --ipc --uts --cgroup-parent --gpus --plugin = --target
   --force-recreate --remove-orphans --force-rm
-kubectl oc: -s --kubeconfig --as --as-group --as-uid --token --server --context --cluster --user
+kubectl oc: -s -k --kubeconfig --as --as-group --as-uid --token --server --context --cluster --user
   --cache-dir --certificate-authority --profile --profile-output --insecure-skip-tls-verify
   --output-directory --kustomize --edit --replace --force = --output --all-namespaces --show-labels
   --since-time --log-flush-frequency
@@ -173,7 +175,8 @@ go: -test.* --test.* -exec -toolexec -o -overlay -modfile -C -pkgdir -vettool -l
 terraform tofu: -out -chdir -plugin-dir -backend-config -state-out -backup -generate-config-out
   -from-module -auto-approve -config -replace -destroy
 tsc: -p -b --project --build --outDir --outFile --out --declarationDir --tsBuildInfoFile
-  --generateTrace --generateCpuProfile --init --rootDir --plugins --typeRoots @*
+  --generateTrace --generateCpuProfile --init --rootDir --plugins --typeRoots @* = --skipLibCheck
+  --listFiles --showConfig --module --moduleResolution --target --lib --esModuleInterop
 gofmt goimports: -w -cpuprofile
 clang-format: -i
 xmllint: -o -output -shell -c14n-out
@@ -189,8 +192,11 @@ git: status log diff show blame rev-parse ls-files ls-tree describe shortlog cat
   rev-list merge-base for-each-ref show-ref name-rev count-objects whatchanged cherry range-diff
   check-ignore check-attr diff-tree diff-index diff-files show-branch branch tag add version
   --version help remote stash config reflog worktree submodule var
-npm pnpm yarn: ls list ll la view info show outdated why explain test t run run-script fund ping
+npm: ls list ll la view info show outdated why explain test t run run-script fund ping
   --version -v help prefix root bin
+pnpm yarn: ls list ll la view info show outdated why explain test t run run-script fund ping
+  --version -v help prefix root bin build lint typecheck type-check check-types compile test:unit
+  test:e2e test:integration lint:check format:check
 cargo: build b check c test t clippy fmt doc d bench tree metadata version search --version -V
   help
 go: build test vet list version doc fmt env help

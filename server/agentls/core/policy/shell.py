@@ -16,6 +16,7 @@ from .covering import covers, objection
 from .folders import Folders
 from .git import folders as git_folders
 from .glimpse import likely_commands
+from .linters import code_places
 from .nested import what_find_runs
 from .second_reader import disagrees
 from .statements import Line, Opened, Statement, statements
@@ -216,6 +217,7 @@ class _Draft:
         words = command.words
         if words[0] == "git":
             self.elsewhere += git_folders(words)
+        self.redirects += (Redirect(at, write=False) for at in code_places(words, self.folders.now))
         line = some_shell_line(words)
         if line is not None:
             inner = _Draft()

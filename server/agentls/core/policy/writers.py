@@ -55,8 +55,12 @@ def objection(use: Use) -> str:
 
 def _everything_here(use: Use) -> str:
     """What is hidden here is changed as well by a command for the folder itself."""
-    if use.name in _IN_PLACE and any(map(_HERE.fullmatch, use.words[1:])):
+    if use.name not in _IN_PLACE:
+        return ""
+    if any(map(_HERE.fullmatch, use.words[1:])):
         return f"{use.name} would change everything here, hidden files too"
+    if any(_ANYTHING_HERE.fullmatch(use.words[at]) for at in use.globs if at >= use.start):
+        return f"{use.name} would change everything here"
     return ""
 
 
@@ -72,6 +76,7 @@ def _rsync(use: Use) -> str:
 
 
 _HERE = re.compile(r"(?:\.?/*)*\.?")
+_ANYTHING_HERE = re.compile(r"(?:\./+)*(?:[*?]|\[[^]]*\])+(?:/.*)?")
 _IN_PLACE = names("chmod chown chgrp gzip gunzip xz zstd rm shred truncate")
 _MODE_FIRST = frozenset({"chmod", "chown", "chgrp"})
 _NAMED = re.compile(r"-|[a-z]+=")

@@ -18,7 +18,7 @@ import {
   type Settings,
   titles,
   type ToolCallEntry,
-} from "./protocol.gen";
+} from "../../src/protocol.gen";
 
 declare function request<M extends keyof Requests>(
   method: M,

@@ -1,0 +1,277 @@
+"""All sessions that there are, live here, live elsewhere or past: listed, read, taken up again.
+
+Invariant: a session goes on in one server at a time, and in one object. Whoever asks for a past one
+while it is being taken up waits for that same object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from msgspec import Struct
+
+from .errors import AgentError, AgentlsError, BadRequest, SessionNotReady, StoreError
+from .markdown import transcript_markdown
+from .model import PastSession, Prompt, SessionId, State
+from .ports import AgentHost, OffLoop, Signal
+from .session import Session
+from .sessions import Sessions
+from .store import (
+    Cursor,
+    Filter,
+    Head,
+    Hit,
+    Page,
+    Place,
+    SessionMemory,
+    SessionStore,
+    SessionSummary,
+    Stored,
+)
+
+_T = TypeVar("_T")
+
+
+class _TakingUp(Struct):
+    """A past session on its way back."""
+
+    done: Signal
+    session: Session | None = None
+    error: AgentlsError | None = None
+
+
+class Lasting:
+    """On top of the live sessions and the stored ones."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        agents: AgentHost,
+        memory: SessionMemory,
+        *,
+        off_loop: OffLoop,
+        new_signal: Callable[[], Signal],
+    ) -> None:
+        self._sessions = sessions
+        self._agents = agents
+        self._memory = memory
+        self._off_loop = off_loop
+        self._new_signal = new_signal
+        self._coming: dict[SessionId, _TakingUp] = {}
+
+    # -- which there are
+
+    async def recover(self) -> None:
+        """Mark what servers that died have left, so that nobody takes it for alive."""
+        await self._stored(lambda store: store.recover())
+
+    def live(self, id: SessionId) -> Session | None:
+        """The session if it is open here."""
+        session = self._sessions.find(id)
+        return None if session is None or session.state is State.CLOSED else session
+
+    async def listed(
+        self, wanted: Filter, *, limit: int, after: Cursor | None = None
+    ) -> tuple[list[Session | SessionSummary], Cursor | None]:
+        """Newest first: a session object for what is here, and where the page ended."""
+        try:
+            found = await self._stored(lambda s: s.summaries(wanted, limit=limit, after=after))
+        except StoreError:
+            found = []  # what is here can be listed all the same
+        here = {session.id: session for session in self._sessions}
+        listed: list[Session | SessionSummary] = [
+            here[s.id] if s.id in here and s.place is not Place.ELSEWHERE else s for s in found
+        ]
+        if after is None:  # what is not stored yet, or cannot be
+            known = {summary.id for summary in found}
+            newest = [
+                session
+                for session in here.values()
+                if session.id not in known and _matches(session, wanted)
+            ]
+            unknown = [s for s in newest if not found or s.last_sign >= found[-1].active]
+            listed = [*sorted(unknown, key=lambda s: -s.last_sign), *listed]
+        last = found[-1] if len(found) >= limit else None
+        return listed, Cursor(last.active, last.id) if last else None
+
+    async def of_agents(self, agent: str, cwd: str) -> list[tuple[str, PastSession]]:
+        """What the running agents remember and we do not."""
+        found: list[tuple[str, PastSession]] = []
+        for running in self._agents.running():
+            name = running.info.name
+            if running.info.abilities.list and agent in {"", name}:
+                try:
+                    remembered = await running.list_sessions(cwd or None)
+                except AgentError:
+                    continue  # it is a list of what can be had
+                found += [(name, past) for past in remembered]
+        ours = await self._stored(
+            lambda store: store.summaries(Filter(agent=agent, archived=None), limit=10_000)
+        )
+        known = {(s.agent, s.agent_session) for s in ours}
+        known |= {(s.agent_name, s.agent_session) for s in self._sessions}
+        return [(name, past) for name, past in found if (name, past.id) not in known]
+
+    # -- reading
+
+    async def page(
+        self, id: SessionId, *, last: int, before: int | None
+    ) -> tuple[SessionSummary, Head, Page]:
+        """Some entries of a session that is not open here."""
+        await self._settled(id)
+
+        def read(store: SessionStore) -> tuple[SessionSummary, Head, Page]:
+            summary = _closed(store, id)
+            return summary, store.head(id), store.page(id, last=last, before=before)
+
+        return await self._stored(read)
+
+    async def whole(self, id: SessionId) -> Stored:
+        """All of a session that is not open here."""
+        await self._settled(id)
+        return await self._stored(lambda store: (_closed(store, id), store.load(id))[1])
+
+    async def search(self, words: str, wanted: Filter, *, limit: int) -> list[Hit]:
+        if not words.strip():
+            raise BadRequest("There is nothing to search for.", hint="Say at least one word.")
+        return await self._stored(lambda store: store.search(words, wanted, limit=limit))
+
+    async def markdown(self, id: SessionId) -> str:
+        session = self._sessions.find(id)
+        if session is not None:
+            return transcript_markdown(
+                session.transcript, title=session.title, agent=session.agent_name, cwd=session.cwd
+            )
+        stored = await self.whole(id)
+        head = stored.head
+        return await self._off_loop(
+            lambda: transcript_markdown(
+                stored.transcript, title=head.title, agent=head.agent, cwd=head.cwd
+            )
+        )
+
+    async def export(self, id: SessionId) -> bytes:
+        """All of it, as JSON."""
+        await self._settled(id)
+        return await self._stored(lambda store: store.export(id))
+
+    # -- going on
+
+    async def resume(self, id: SessionId) -> Session:
+        """The session, open here: as it is, or taken up again with its agent."""
+        session = self.live(id)
+        if session is not None:
+            return self._sessions.restart(id) if session.state is State.FAILED else session
+        coming = self._coming.get(id)
+        if coming is None:
+            coming = self._coming[id] = _TakingUp(self._new_signal())
+            try:
+                coming.session = await self._take_up(id)
+            except AgentlsError as error:
+                coming.error = error
+            finally:
+                del self._coming[id]
+                coming.done.set()
+        else:
+            await coming.done.wait()
+        if coming.error is not None:
+            raise coming.error
+        if coming.session is None:
+            raise SessionNotReady("The session could not be taken up.", hint="Try again.")
+        return coming.session
+
+    async def prompt(self, id: SessionId, prompt: Prompt) -> tuple[Session, int]:
+        """Say something to a session, whichever it is; a past one is taken up for it."""
+        session = self.live(id) or await self.resume(id)
+        return session, self._sessions.prompt(id, prompt)
+
+    async def duplicate(self, id: SessionId, agent: str) -> Session:
+        """A new session that is told what was said in this one."""
+        session = self._sessions.find(id)
+        if session is None:
+            stored = await self.whole(id)
+            head, transcript = stored.head, stored.transcript
+        else:
+            transcript = session.transcript
+            head = Head(
+                id=id,
+                agent=session.agent_name,
+                cwd=session.cwd,
+                created=session.created,
+                active=session.last_sign,
+                title=session.title,
+            )
+        return self._sessions.duplicate(head, transcript, agent or head.agent)
+
+    async def _take_up(self, id: SessionId) -> Session:
+        await self._settled(id)
+        if self._sessions.find(id) is not None:  # it was closed, and cannot be stored
+            return self._sessions.reopen(id)
+        stored, named = await self._stored(lambda store: (store.claim(id), store.get(id).named))
+        return self._sessions.adopt(stored, named=named)
+
+    # -- changing
+
+    async def rename(self, id: SessionId, title: str) -> None:
+        title = " ".join(title.split())
+        session = self.live(id)
+        if session is not None:
+            session.rename(title)
+        await self._settled(id)
+        await self._stored(lambda store: store.rename(id, title))
+
+    async def archive(self, id: SessionId, archived: bool) -> None:
+        await self._settled(id)
+        await self._stored(lambda store: store.archive(id, archived))
+
+    async def delete(self, id: SessionId) -> None:
+        """For good, and only when it is not open."""
+        if self.live(id) is not None or id in self._coming:
+            raise SessionNotReady("The session is open.", hint="Close it first.")
+        await self._settled(id)
+        await self._stored(lambda store: store.delete(id))
+        self._memory.recorder.forget(id)
+        self._sessions.forget(id)
+
+    async def take_in(self, data: bytes) -> SessionId:
+        """An exported session, as a past one."""
+        return await self._stored(lambda store: store.take_in(data))
+
+    # -- the store
+
+    async def _settled(self, id: SessionId) -> None:
+        """What happened in it until now is stored, if that is possible."""
+        if self._sessions.find(id) is not None:
+            stored = self._new_signal()
+            self._memory.recorder.when_stored(id, stored.set)
+            await stored.wait()
+
+    async def _stored(self, work: Callable[[SessionStore], _T]) -> _T:
+        # The store itself is made on the thread too: it takes a while to load.
+        return await self._off_loop(lambda: work(self._memory.sessions))
+
+
+def _closed(store: SessionStore, id: SessionId) -> SessionSummary:
+    """A session that is not open here; if its server has just died, nothing in it goes on."""
+    summary = store.get(id)
+    if summary.place is Place.PAST and summary.state is not State.CLOSED:
+        store.recover()
+        summary = store.get(id)
+    return summary
+
+
+def _matches(session: Session, wanted: Filter) -> bool:
+    """The same as the store would say of it."""
+    below = wanted.project.rstrip("/") + "/"
+    return (
+        wanted.agent in {"", session.agent_name}
+        and (not wanted.project or f"{session.cwd}/".startswith(below))
+        and (not wanted.states or session.state in wanted.states)
+        and (not wanted.places or Place.HERE in wanted.places)
+        and wanted.archived is not True
+        and (wanted.since is None or session.last_sign >= wanted.since)
+        and (wanted.until is None or session.last_sign <= wanted.until)
+        and wanted.title.lower() in session.title.lower()
+        and wanted.session in {None, session.id}
+    )

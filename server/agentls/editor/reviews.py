@@ -1,0 +1,85 @@
+"""The review of changes on the side of the editor, built with the first prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..core import events as ev
+from ..core.errors import UnknownSession
+from ..core.model import Level, Prompt
+from ..core.ports import Tasks
+from ..core.session import Session
+from ..core.sessions import Sessions
+from .change_surface import ChangeSurface
+from .documents import Documents
+from .saves import MergeIn, Saves, path_of
+
+if TYPE_CHECKING:
+    from ..core.changes.looking import Person
+    from ..core.changes.radar import Meeting
+    from ..core.changes.reviewing import Reviewing
+
+
+class Reviews:
+    """What joins sessions, documents and the review."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        documents: Documents,
+        build: Callable[[Person], Reviewing],
+        *,
+        say: Callable[[str], None],
+        merge_in: MergeIn,
+        tasks: Tasks,
+    ) -> None:
+        self._sessions = sessions
+        self._documents = documents
+        self._build = build
+        self._say = say
+        self._built: Reviewing | None = None
+        self.saves = Saves(documents, say, merge_in, tasks)
+        self.surface: ChangeSurface | None = None
+
+    def get(self) -> Reviewing:
+        if self._built is None:
+            self._built = self._build(self.saves)
+            self._sessions.observers.append(self._built.watch)
+            if self.surface is not None:
+                self.surface.show(self._built)
+        return self._built
+
+    def prepare(self, session: Session, prompt: Prompt, go: Callable[[], None]) -> None:
+        """Implements `core.session.Prepare`."""
+        self.get().watch.prepare(session, prompt, go)
+
+    # -- what happens to documents
+
+    def opened(self, uri: str, text: str) -> None:
+        self.saves.opened(uri, text)
+        self.changed(uri)
+
+    def changed(self, uri: str) -> None:
+        """Hunks follow the text of open documents."""
+        document, path = self._documents.get(uri), path_of(uri)
+        if self._built is None or document is None or not self._built.review.knows(path):
+            return
+        from ..core.changes.record import FileState  # noqa: PLC0415 - not at start
+
+        self._built.review.seen(path, FileState(document.text))
+        if self.surface is not None:
+            self.surface.moved(path)
+
+    # -- radar
+
+    def met(self, meeting: Meeting) -> None:
+        """Several are at work in one file: all of them are told."""
+        others = "you and an agent" if meeting.user else "several agents"
+        text = f"{meeting.path} is being changed by {others} at the same time."
+        for id in meeting.sessions:
+            try:
+                self._sessions.get(id).deliver(ev.NoticeShown(Level.WARNING, text))
+            except UnknownSession:
+                continue
+        self._say(text)

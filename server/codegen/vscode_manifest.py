@@ -1,0 +1,315 @@
+"""The settings, commands, menus and keys of the VS Code extension, and their names in TypeScript.
+
+In package.json only the keys of `contributes` below are ours; the rest is written by hand. What has
+a request behind it takes its title from there, so that a thing is called the same everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from .model import COMMAND, NOTICE, CodegenError, Field, OneOf, Protocol, Scalar, Settings
+
+PATH = "vscode-extension/package.json"
+CATEGORY = "Agents"
+_SMALL_WORDS = {"a", "an", "and", "as", "at", "in", "of", "the", "to", "what", "without"}
+
+
+@dataclass(frozen=True)
+class Command:
+    """Something a person can do."""
+
+    name: str
+    title: str = ""
+    request: str = ""
+    """The request that is called the same."""
+    icon: str = ""
+    key: str = ""
+    mac: str = ""
+    key_when: str = ""
+    palette: bool = True
+    menus: tuple[tuple[str, str, str], ...] = ()
+    """Place, `when`, group."""
+
+
+_IN_CHAT = "view == agentls.chat"
+_IN_SESSIONS = "view == agentls.sessions"
+_IN_ASKS = "view == agentls.asks"
+_SESSION = "view == agentls.sessions && viewItem =~ /^session/"
+_ASK = "view == agentls.asks && viewItem == ask"
+
+COMMANDS = (
+    Command("openChat", "Open chat", icon="comment-discussion", key="ctrl+alt+a", mac="cmd+alt+a"),
+    Command(
+        "newSession",
+        request="agentls/session/new",
+        icon="add",
+        menus=(
+            ("view/title", _IN_CHAT, "navigation@1"),
+            ("view/title", _IN_SESSIONS, "navigation@1"),
+        ),
+    ),
+    Command(
+        "newSessionWith",
+        "New session with another agent…",
+        menus=(("view/title", _IN_CHAT, "1_new"),),
+    ),
+    Command(
+        "pickSession",
+        "Switch session…",
+        icon="history",
+        menus=(("view/title", _IN_CHAT, "navigation@2"),),
+    ),
+    Command("showSession", "Show session in chat", icon="comment-discussion", palette=False),
+    Command(
+        "openInEditor",
+        "Open session in editor tab",
+        icon="go-to-file",
+        menus=(
+            ("view/title", _IN_CHAT, "navigation@3"),
+            ("view/item/context", _SESSION, "inline@1"),
+        ),
+    ),
+    Command(
+        "stop",
+        request="agentls/session/cancel",
+        icon="stop-circle",
+        key="ctrl+escape",
+        mac="cmd+escape",
+        key_when="focusedView == agentls.chat || activeWebviewPanelId == agentls.chat",
+        menus=(
+            (
+                "view/item/context",
+                "view == agentls.sessions && viewItem == session.running",
+                "inline@2",
+            ),
+        ),
+    ),
+    Command("setMode", "Set mode…"),
+    Command("setOption", "Set model or other option…"),
+    Command("setPolicy", request="agentls/session/setPolicy", icon="shield"),
+    Command(
+        "forkSession",
+        request="agentls/session/fork",
+        menus=(("view/title", _IN_CHAT, "2_session"), ("view/item/context", _SESSION, "2_session")),
+    ),
+    Command(
+        "exportSession",
+        request="agentls/session/export",
+        menus=(("view/title", _IN_CHAT, "2_session"), ("view/item/context", _SESSION, "2_session")),
+    ),
+    Command(
+        "restartAgent",
+        request="agentls/session/restart",
+        menus=(("view/title", _IN_CHAT, "3_end"), ("view/item/context", _SESSION, "3_end")),
+    ),
+    Command(
+        "closeSession",
+        request="agentls/session/close",
+        icon="close",
+        menus=(("view/title", _IN_CHAT, "3_end"), ("view/item/context", _SESSION, "inline@3")),
+    ),
+    Command(
+        "answerAsk",
+        request="agentls/ask/decide",
+        icon="question",
+        key="ctrl+alt+enter",
+        mac="cmd+alt+enter",
+    ),
+    Command(
+        "allow",
+        "Allow once",
+        icon="check",
+        palette=False,
+        menus=(("view/item/context", _ASK, "inline@1"),),
+    ),
+    Command(
+        "reject",
+        "Reject",
+        icon="close",
+        palette=False,
+        menus=(("view/item/context", _ASK, "inline@2"),),
+    ),
+    Command(
+        "rejectAndSayWhy",
+        "Reject and say why…",
+        palette=False,
+        menus=(("view/item/context", _ASK, "1_answer"),),
+    ),
+    Command(
+        "alwaysAllow",
+        "Always allow…",
+        palette=False,
+        menus=(("view/item/context", _ASK, "1_answer"),),
+    ),
+    Command(
+        "showAsk",
+        request="agentls/ask/show",
+        palette=False,
+        menus=(("view/item/context", _ASK, "2_show"),),
+    ),
+    Command(
+        "allowAll",
+        "Allow all open asks…",
+        icon="check-all",
+        menus=(("view/title", _IN_ASKS, "navigation@1"),),
+    ),
+    Command(
+        "rejectAll",
+        "Reject all open asks",
+        icon="close-all",
+        menus=(("view/title", _IN_ASKS, "navigation@2"),),
+    ),
+    Command(
+        "attachSelection",
+        "Add selection to chat",
+        key="ctrl+alt+c",
+        mac="cmd+alt+c",
+        key_when="editorHasSelection",
+        menus=(("editor/context", "editorHasSelection", "z_agentls"),),
+    ),
+    Command(
+        "attachFile",
+        "Add file to chat",
+        menus=(("explorer/context", "!explorerResourceIsFolder", "z_agentls"),),
+    ),
+    Command("showTerminal", "Show terminal", icon="terminal", palette=False),
+    Command(
+        "killTerminal",
+        request="agentls/terminal/kill",
+        icon="stop-circle",
+        palette=False,
+        menus=(
+            (
+                "view/item/context",
+                "view == agentls.terminals && viewItem == terminal.running",
+                "inline@1",
+            ),
+        ),
+    ),
+    Command("showRules", request="agentls/rule/list"),
+    Command("restartServer", "Restart server"),
+    Command("showLog", "Show log"),
+    Command("showTraffic", "Show traffic between editor and server"),
+    Command("saveRecording", request="agentls/recording/save"),
+    Command("installServer", "Install server…"),
+    Command("trust", "Manage workspace trust", palette=False),
+    Command("menu", "Show menu", palette=False),
+)
+
+
+_OWN_SETTINGS: dict[str, dict[str, Any]] = {
+    "server.command": {
+        "type": "array",
+        "items": {"type": "string"},
+        "default": [],
+        "scope": "machine-overridable",
+        "markdownDescription": "The server and its arguments. Empty: looked for in the Python "
+        "environment and on `PATH`.",
+    },
+    "notifyAsks": {
+        "type": "boolean",
+        "default": True,
+        "markdownDescription": "Show a notification when an agent asks and its chat is hidden.",
+    },
+    "followFiles": {
+        "type": "boolean",
+        "default": False,
+        "markdownDescription": "Show the files that an agent reads and changes while it works.",
+    },
+    "trace.server": {
+        "type": "string",
+        "enum": ["off", "messages", "verbose"],
+        "default": "off",
+        "scope": "window",
+        "markdownDescription": "How much of the traffic with the server is logged.",
+    },
+}
+
+
+def contributions(protocol: Protocol, settings: Settings) -> dict[str, Any]:
+    """The generated keys of `contributes`."""
+    return {
+        "commands": [_command(command, protocol) for command in COMMANDS],
+        "menus": _menus(),
+        "keybindings": [_key(command) for command in COMMANDS if command.key],
+        "configuration": {"title": "agentls", "properties": _properties(settings)},
+    }
+
+
+def merged(text: str, protocol: Protocol, settings: Settings) -> str:
+    """A package.json with the generated keys renewed and everything else as it is."""
+    package = json.loads(text)
+    package["contributes"] = {
+        **package.get("contributes", {}),
+        **contributions(protocol, settings),
+    }
+    return json.dumps(package, indent=2, ensure_ascii=False) + "\n"
+
+
+def typescript(settings: Settings) -> str:
+    """The names that the code uses, so that none is spelled wrong."""
+    ids = "\n".join(f'  {command.name}: "agentls.{command.name}",' for command in COMMANDS)
+    names = "\n".join(f'  "{field.name}",' for field in settings.record.fields)
+    return (
+        f"// {NOTICE} To renew it: {COMMAND}\n\n"
+        "/** The commands of package.json. */\n"
+        f"export const commandIds = {{\n{ids}\n}} as const;\n\n"
+        "/** The settings that are the server's. */\n"
+        f"export const serverSettings = [\n{names}\n] as const;\n"
+    )
+
+
+def _command(command: Command, protocol: Protocol) -> dict[str, str]:
+    found: dict[str, str] = {
+        "command": f"agentls.{command.name}",
+        "title": _title_case(command.title or _request_title(command, protocol)),
+        "category": CATEGORY,
+    }
+    if command.icon:
+        found["icon"] = f"$({command.icon})"
+    return found
+
+
+def _request_title(command: Command, protocol: Protocol) -> str:
+    for call in protocol.requests:
+        if call.method == command.request:
+            return call.title
+    raise CodegenError(f"{command.name} is about {command.request!r}, which is no request.")
+
+
+def _title_case(text: str) -> str:
+    """As VS Code writes its commands."""
+    first, *rest = text.split(" ")
+    words = (word if word in _SMALL_WORDS else word[:1].upper() + word[1:] for word in rest)
+    return " ".join([first[:1].upper() + first[1:], *words])
+
+
+def _menus() -> dict[str, list[dict[str, str]]]:
+    menus: dict[str, list[dict[str, str]]] = {}
+    for command in COMMANDS:
+        for place, when, group in command.menus:
+            item = {"command": f"agentls.{command.name}", "when": when, "group": group}
+            menus.setdefault(place, []).append(item)
+    hidden = [c for c in COMMANDS if not c.palette]
+    menus["commandPalette"] = [{"command": f"agentls.{c.name}", "when": "false"} for c in hidden]
+    return menus
+
+
+def _key(command: Command) -> dict[str, str]:
+    found = {"command": f"agentls.{command.name}", "key": command.key, "mac": command.mac}
+    return {**found, "when": command.key_when} if command.key_when else found
+
+
+def _properties(settings: Settings) -> dict[str, Any]:
+    theirs = {f"agentls.{field.name}": _property(field) for field in settings.record.fields}
+    return {**{f"agentls.{name}": value for name, value in _OWN_SETTINGS.items()}, **theirs}
+
+
+def _property(field: Field) -> dict[str, Any]:
+    type = field.type
+    if isinstance(type, OneOf) or not isinstance(type, Scalar):
+        raise CodegenError(f"The setting {field.name} has no simple type; VS Code cannot show it.")
+    return {"type": type.name, "default": field.default, "markdownDescription": field.doc}

@@ -1,0 +1,151 @@
+// Tests inside the extension host of a real VS Code, which calls run(). The results go to a file.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import type { Context } from "../../src/host/context";
+import { attachmentOf, mentions } from "../../src/host/chat/mentions";
+import { commandIds } from "../../src/host/manifest.gen";
+import { methods } from "../../src/protocol.gen";
+
+interface Api {
+  readonly context: Context;
+}
+
+let context: Context;
+const found: Record<string, number> = {};
+
+const TESTS: Readonly<Record<string, () => Promise<void>>> = {
+  "activation is quick": async () => {
+    const extension = vscode.extensions.getExtension<Api>("agentls.agentls");
+    assert.ok(extension);
+    const start = performance.now();
+    ({ context } = await extension.activate());
+    found["activation"] = performance.now() - start;
+    // The limit is for what hangs; the benchmark has the real one.
+    assert.ok(found["activation"] < 2000);
+  },
+  "every command of the manifest is there": async () => {
+    const known = new Set(await vscode.commands.getCommands(true));
+    assert.deepEqual(
+      Object.values(commandIds).filter((id) => !known.has(id)),
+      [],
+    );
+  },
+  "the server starts when it is needed, with the settings of the person": async () => {
+    assert.equal(context.server.state.state, "idle");
+    const { default: agent } = await context.server.request(methods.agents, {});
+    assert.equal(agent, "demo");
+    assert.equal(context.server.state.state, "running");
+  },
+  "the server's own commands can be used by other extensions": async () => {
+    const answer = await vscode.commands.executeCommand<{ sessions: unknown[] }>(
+      "agentls.session.list",
+    );
+    assert.deepEqual(answer.sessions, []);
+  },
+  "heads and asks are followed": async () => {
+    const { sessionId } = await context.server.request(methods.sessionPrompt, {
+      text: "/run echo hi",
+    });
+    await until("an open ask", () => context.sessions.openAsks.length === 1);
+    assert.equal(context.sessions.head(sessionId)?.state, "waiting_for_you");
+    const [ask] = context.sessions.openAsks;
+    assert.ok(ask);
+    await vscode.commands.executeCommand(commandIds.allow, ask.askId);
+    await until("the end of the turn", () => context.sessions.head(sessionId)?.state === "idle");
+    assert.deepEqual(context.sessions.openAsks, []);
+  },
+  "a session is exported as a document": async () => {
+    await vscode.commands.executeCommand(commandIds.exportSession, context.sessions.all[0]?.id);
+    await until(
+      "the document",
+      () => vscode.window.activeTextEditor?.document.languageId === "markdown",
+    );
+    assert.match(vscode.window.activeTextEditor?.document.getText() ?? "", /echo hi/);
+  },
+  "files and problems can be mentioned": async () => {
+    const items = await mentions("GREET");
+    const file = items.find((item) => item.label === "greet.py");
+    assert.ok(file);
+    const { block } = await attachmentOf(file.id);
+    assert.deepEqual([block.kind, block.name], ["link", "greet.py"]);
+    const diagnostics = vscode.languages.createDiagnosticCollection("test");
+    const uri = vscode.Uri.joinPath(folder(), "greet.py");
+    diagnostics.set(uri, [
+      new vscode.Diagnostic(
+        new vscode.Range(1, 0, 1, 1),
+        "It is wrong",
+        vscode.DiagnosticSeverity.Error,
+      ),
+    ]);
+    assert.match((await attachmentOf("problems")).block.text ?? "", /greet.py:2: It is wrong/);
+    diagnostics.dispose();
+    await assert.rejects(attachmentOf("selection"), /No text is selected/);
+    await assert.rejects(attachmentOf("nonsense"), /nothing of this name/);
+  },
+  "an ask is a diagnostic and a code action at its line": async () => {
+    const uri = vscode.Uri.joinPath(folder(), "greet.py");
+    await vscode.window.showTextDocument(uri);
+    const { sessionId } = await context.server.request(methods.sessionPrompt, {
+      text: "/edit greet.py Hello Bye",
+    });
+    await until("the diagnostic", () => ours(uri).length > 0);
+    const line = ours(uri)[0]?.range.start.line ?? 0;
+    const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+      "vscode.executeCodeActionProvider",
+      uri,
+      new vscode.Range(line, 0, line, 1),
+    );
+    const reject = actions.find((action) => action.title === "demo: Reject");
+    assert.ok(reject?.command);
+    await vscode.commands.executeCommand(
+      reject.command.command,
+      ...((reject.command.arguments ?? []) as unknown[]),
+    );
+    await until("no diagnostic", () => ours(uri).length === 0);
+    await until("the end of the turn", () => context.sessions.head(sessionId)?.state === "idle");
+  },
+  "a restart of the server brings a working one": async () => {
+    await vscode.commands.executeCommand(commandIds.restartServer);
+    assert.equal(context.server.state.state, "running");
+    const { agents } = await context.server.request(methods.agents, {});
+    assert.ok(agents.length > 5);
+  },
+};
+
+function folder(): vscode.Uri {
+  const [first] = vscode.workspace.workspaceFolders ?? [];
+  assert.ok(first);
+  return first.uri;
+}
+
+function ours(uri: vscode.Uri): readonly vscode.Diagnostic[] {
+  return vscode.languages
+    .getDiagnostics(uri)
+    .filter((one) => one.source?.includes("agentls") ?? false);
+}
+
+async function until(what: string, condition: () => boolean): Promise<void> {
+  const end = Date.now() + 15_000;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error(`never came: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export async function run(): Promise<void> {
+  const failed: string[] = [];
+  for (const [name, body] of Object.entries(TESTS)) {
+    try {
+      await body();
+    } catch (error) {
+      failed.push(
+        `${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+      );
+    }
+  }
+  const results = { passed: Object.keys(TESTS).length - failed.length, failed, found };
+  writeFileSync(join(folder().fsPath, "..", "results.json"), JSON.stringify(results));
+}
