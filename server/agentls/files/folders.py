@@ -8,23 +8,31 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import os
 import stat
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from agentls.core.changes.looking import Found, Look
 from agentls.core.changes.record import MISSING, Blob, FileState
 from agentls.core.errors import CheckpointFailed, FileError, FileRefused
 
 from .checkpoints import Checkpoints, checkpoints_of
+from .ledger import drop_unused
 from .texts import Form, decode, encode
 from .values import Blob as StoredBlob
-from .values import Checkpoint, FileChange, Stop
+from .values import Checkpoint, FileChange, Limits, Stop
+
+log = logging.getLogger(__name__)
 
 _PATIENCE = 4.0
 """Seconds that a prompt waits."""
+_TIDY_EVERY = 100
+"""Looks at a folder between two times of dropping old ones."""
 _MOST_KEPT = 200_000_000
 """Bytes of files that are no text, of which undoing needs the contents."""
 _MOST_FOUND = 2000
@@ -99,11 +107,33 @@ class _Folder:
         self._last: Checkpoint | None = None
         self._stop: Stop | None = None
         self._alone = asyncio.Lock()
-        self.late: set[asyncio.Future[Look]] = set()
+        self._looks = 0
+        self.late: set[asyncio.Future[Any]] = set()
 
     async def look(self) -> Look:
         async with self._alone:
-            return await asyncio.to_thread(self._look)
+            look = await asyncio.to_thread(self._look)
+        if self._looks % _TIDY_EVERY == 0:
+            tidying = asyncio.ensure_future(self._tidy_up())
+            self.late.add(tidying)
+            tidying.add_done_callback(self.late.discard)
+        self._looks += 1
+        return look
+
+    async def _tidy_up(self) -> None:
+        """Old checkpoints make room; nobody waits for that."""
+        async with self._alone:
+            await asyncio.to_thread(self._tidy)
+
+    def _tidy(self) -> None:
+        self._stop = stop = Stop()
+        now = time.time()
+        try:
+            drop_unused(self._state_folder, Limits(), now)
+            if self._checkpoints is not None:
+                self._checkpoints.collect(now, stop)
+        except (FileError, OSError) as error:
+            log.warning("old checkpoints of %s were not dropped: %s", self._root, error)
 
     def stop(self) -> None:
         if self._stop is not None:
