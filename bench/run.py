@@ -35,6 +35,7 @@ NAMES = (
     "checkpoint",
     "stored_sessions",
     "neovim",
+    "vscode",
 )
 
 if TYPE_CHECKING:

@@ -38,8 +38,8 @@ export default tseslint.config(
       "@typescript-eslint/dot-notation": "off",
     },
   },
-  // protocol -> shared -> page or host; the page and the host know each other by messages only.
-  layers("shared", "**/host/**", "**/page/**", "vscode"),
+  // protocol -> common -> page or host; the page and the host know each other by messages only.
+  layers("common", "**/host/**", "**/page/**", "vscode"),
   layers("page", "**/host/**", "vscode"),
   layers("host", "**/page/**"),
   // node's test runner takes promises that nobody awaits.

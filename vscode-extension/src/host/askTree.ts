@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { AskItem } from "../protocol.gen";
-import { oneLine, visible } from "../shared/plainText";
+import { oneLine, visible } from "../common/plainText";
 import { commandIds } from "./manifest.gen";
 import type { Sessions } from "./sessions";
 

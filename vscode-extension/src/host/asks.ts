@@ -5,7 +5,7 @@
 
 import * as vscode from "vscode";
 import { methods, type AskDecideParams, type AskItem, type RuleScope } from "../protocol.gen";
-import { forNotification, oneLine } from "../shared/plainText";
+import { forNotification, oneLine } from "../common/plainText";
 import { commandIds } from "./manifest.gen";
 import { text, type Server } from "./server";
 import type { Sessions } from "./sessions";

@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 import { methods, type AskItem, type SessionHead, type TerminalItem } from "../protocol.gen";
-import { oneLine } from "../shared/plainText";
+import { oneLine } from "../common/plainText";
 import { told } from "./asks";
 import { fileAttachment, selectionAttachment } from "./chat/mentions";
 import type { Context } from "./context";

@@ -2,8 +2,8 @@
 
 import * as vscode from "vscode";
 import { methods, type PolicyMode, type RuleItem, type SessionHead } from "../protocol.gen";
-import { title } from "../shared/messages";
-import { oneLine } from "../shared/plainText";
+import { title } from "../common/messages";
+import { oneLine } from "../common/plainText";
 import type { Server } from "./server";
 import { stateWords } from "./sessionTree";
 import type { Sessions } from "./sessions";

@@ -11,7 +11,7 @@ import {
   type ServerOptions,
 } from "vscode-languageclient/node";
 import { commands, PROTOCOL_VERSION, type Notifications, type Requests } from "../protocol.gen";
-import type { ServerState } from "../shared/messages";
+import type { ServerState } from "../common/messages";
 import { environments, isProgram } from "./environments";
 import { findServer } from "./findServer";
 import { commandIds, serverSettings } from "./manifest.gen";

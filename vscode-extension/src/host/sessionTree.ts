@@ -2,8 +2,8 @@
 
 import * as vscode from "vscode";
 import type { SessionHead, SessionState } from "../protocol.gen";
-import { title } from "../shared/messages";
-import { oneLine } from "../shared/plainText";
+import { title } from "../common/messages";
+import { oneLine } from "../common/plainText";
 import { commandIds } from "./manifest.gen";
 import type { Sessions } from "./sessions";
 

@@ -5,7 +5,7 @@
 
 import * as vscode from "vscode";
 import { methods, type TerminalDataParams, type TerminalItem } from "../protocol.gen";
-import { oneLine } from "../shared/plainText";
+import { oneLine } from "../common/plainText";
 import { commandIds } from "./manifest.gen";
 import type { Server } from "./server";
 

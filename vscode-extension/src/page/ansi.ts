@@ -1,6 +1,6 @@
 // The output of a command as nodes: colours are kept, everything else a terminal would obey is not.
 
-import { visible, withoutEscapes } from "../shared/plainText";
+import { visible, withoutEscapes } from "../common/plainText";
 import { h, type Node } from "./node";
 
 const SGR = /\u001b\[([0-9;:]*)m/g;

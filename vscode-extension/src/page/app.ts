@@ -1,8 +1,8 @@
 // The page: follows one session, draws it, and tells the host what a person does.
 
 import type { Entry, SnapshotResult } from "../protocol.gen";
-import type { AgentChoice, FromPage, PageState, ServerState, ToPage } from "../shared/messages";
-import { Transcript } from "../shared/transcript";
+import type { AgentChoice, FromPage, PageState, ServerState, ToPage } from "../common/messages";
+import { Transcript } from "../common/transcript";
 import { actionsOf } from "./actions";
 import { Composer } from "./composer";
 import type { Drawing } from "./entries";

@@ -1,8 +1,8 @@
 // The list that opens above the prompt while a person types / or @.
 
 import type { SessionCommand } from "../protocol.gen";
-import type { Mention } from "../shared/messages";
-import { oneLine } from "../shared/plainText";
+import type { Mention } from "../common/messages";
+import { oneLine } from "../common/plainText";
 import { h, icon, toDom } from "./node";
 
 export interface Choice {

@@ -1,9 +1,9 @@
 // Where a person writes: the prompt, what goes with it, and the choices below it.
 
 import type { ContentBlock, SessionHead, SessionOption } from "../protocol.gen";
-import type { Attachment, FromPage, Mention } from "../shared/messages";
-import { oneLine } from "../shared/plainText";
-import { usageText } from "../shared/usage";
+import type { Attachment, FromPage, Mention } from "../common/messages";
+import { oneLine } from "../common/plainText";
+import { usageText } from "../common/usage";
 import { commandChoices, CompletionList, mentionChoices, wordAt, type Choice } from "./completion";
 import { button, fill, h, icon, toDom, type Node } from "./node";
 

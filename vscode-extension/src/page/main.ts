@@ -1,6 +1,6 @@
 // The entry point of the page.
 
-import type { PageState, ToPage } from "../shared/messages";
+import type { PageState, ToPage } from "../common/messages";
 import { App } from "./app";
 
 interface VsCode {

@@ -1,7 +1,7 @@
 // A transcript as the rows of a list: one for most entries, one for each block of a message.
 
 import type { Entry, MessageEntry } from "../protocol.gen";
-import type { Effect, Transcript } from "../shared/transcript";
+import type { Effect, Transcript } from "../common/transcript";
 import { drawEntry, drawMessageBlock, drawThoughtHead, type Drawing } from "./entries";
 import { Heights } from "./heights";
 import type { Row, Rows } from "./list";

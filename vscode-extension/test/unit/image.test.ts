@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { drawBlock } from "../../src/page/entries/block";
-import { imageSize } from "../../src/shared/image";
+import { imageSize } from "../../src/common/image";
 
 function png(width: number, height: number): string {
   const bytes = Buffer.alloc(40);

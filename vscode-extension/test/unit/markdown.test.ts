@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { Blocks } from "../../src/page/markdown/blocks";
 import { render } from "../../src/page/markdown/render";
 import { textOf, type Node } from "../../src/page/node";
-import { target } from "../../src/shared/links";
+import { target } from "../../src/common/links";
 
 function shown(markdown: string): readonly Node[] {
   const blocks = new Blocks(markdown);

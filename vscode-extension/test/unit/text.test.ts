@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { output } from "../../src/page/ansi";
 import { commandChoices, wordAt } from "../../src/page/completion";
 import { textOf } from "../../src/page/node";
-import { fileHref, fileInCode, target } from "../../src/shared/links";
-import { forNotification, oneLine, visible } from "../../src/shared/plainText";
-import { short, usageText } from "../../src/shared/usage";
+import { fileHref, fileInCode, target } from "../../src/common/links";
+import { forNotification, oneLine, visible } from "../../src/common/plainText";
+import { short, usageText } from "../../src/common/usage";
 
 test("only web pages and files are links", () => {
   assert.deepEqual(target("https://a.example/x"), { type: "web", url: "https://a.example/x" });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Change, Entry, SessionHead } from "../../src/protocol.gen";
-import { Transcript } from "../../src/shared/transcript";
+import { Transcript } from "../../src/common/transcript";
 
 const head: SessionHead = {
   id: "s",

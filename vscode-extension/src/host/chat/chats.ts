@@ -1,8 +1,8 @@
 // All pages: the one in the side bar, and any number of tabs.
 
 import * as vscode from "vscode";
-import type { PageState } from "../../shared/messages";
-import { oneLine } from "../../shared/plainText";
+import type { PageState } from "../../common/messages";
+import { oneLine } from "../../common/plainText";
 import type { Context } from "../context";
 import { Page } from "./page";
 

@@ -2,7 +2,7 @@
 
 import { basename } from "node:path";
 import * as vscode from "vscode";
-import type { Attachment, Mention } from "../../shared/messages";
+import type { Attachment, Mention } from "../../common/messages";
 
 const MOST = 30;
 const LONGEST = 200_000;

@@ -3,7 +3,7 @@
 import { isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
 import { methods } from "../../protocol.gen";
-import { target } from "../../shared/links";
+import { target } from "../../common/links";
 import type { Server } from "../server";
 
 export const SCHEME = "agentls-text";

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import { methods } from "../../protocol.gen";
-import { title, type FromPage, type ToPage } from "../../shared/messages";
+import { title, type FromPage, type ToPage } from "../../common/messages";
 import type { Context } from "../context";
 import { commandIds } from "../manifest.gen";
 import { text } from "../server";

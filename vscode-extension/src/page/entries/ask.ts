@@ -1,7 +1,7 @@
 // An ask: what would happen, why a person is asked, and the answers. Nothing is chosen beforehand.
 
 import type { AskDecision, AskEntry, AskOption } from "../../protocol.gen";
-import { oneLine, visible } from "../../shared/plainText";
+import { oneLine, visible } from "../../common/plainText";
 import { h, icon, type Element, type Node } from "../node";
 import { row } from "./parts";
 

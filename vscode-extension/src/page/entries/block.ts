@@ -1,9 +1,9 @@
 // Parts of messages and tool calls that are not text: pictures, links, resources.
 
 import type { ContentBlock } from "../../protocol.gen";
-import { imageSize } from "../../shared/image";
-import { target } from "../../shared/links";
-import { oneLine, visible } from "../../shared/plainText";
+import { imageSize } from "../../common/image";
+import { target } from "../../common/links";
+import { oneLine, visible } from "../../common/plainText";
 import { linkAttributes } from "../markdown/render";
 import { h, icon, type Node } from "../node";
 

@@ -9,8 +9,8 @@ import type {
   PlanEntry,
   TurnEndEntry,
 } from "../../protocol.gen";
-import { oneLine, visible } from "../../shared/plainText";
-import { usageText } from "../../shared/usage";
+import { oneLine, visible } from "../../common/plainText";
+import { usageText } from "../../common/usage";
 import type { Block } from "../markdown/blocks";
 import { render } from "../markdown/render";
 import { button, h, icon, type Node } from "../node";

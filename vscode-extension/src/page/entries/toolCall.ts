@@ -7,8 +7,8 @@ import type {
   FileLocation,
   ToolCallEntry,
 } from "../../protocol.gen";
-import { fileHref } from "../../shared/links";
-import { oneLine, visible } from "../../shared/plainText";
+import { fileHref } from "../../common/links";
+import { oneLine, visible } from "../../common/plainText";
 import { output } from "../ansi";
 import { diff, type Diff, type Line } from "../diff";
 import { highlight, languageOf } from "../highlight";

@@ -1,12 +1,12 @@
 // A block of Markdown as nodes.
 //
 // Invariant: whatever the text is, only the elements and attributes below come out. HTML is shown as
-// text, images are links, and links lead only where shared/links.ts allows.
+// text, images are links, and links lead only where common/links.ts allows.
 
 import MarkdownIt from "markdown-it";
 import type { Token } from "markdown-it";
-import { fileInCode, target } from "../../shared/links";
-import { visible } from "../../shared/plainText";
+import { fileInCode, target } from "../../common/links";
+import { visible } from "../../common/plainText";
 import { highlight } from "../highlight";
 import { button, h, icon, type Element, type Node } from "../node";
 import type { Block } from "./blocks";
