@@ -35,7 +35,6 @@ NAMES = (
     "checkpoint",
     "stored_sessions",
     "neovim",
-    "vscode",
 )
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ def one_round(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(didchange, "ROUNDS", 1)
 
 
+@pytest.mark.timeout(300)  # some of them start editors
 @pytest.mark.parametrize("name", run.NAMES)
 def test_each_module_measures_well_formed_rows(name: str) -> None:
     found = run.measure(name, rows.TINY)
