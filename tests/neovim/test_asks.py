@@ -72,7 +72,9 @@ def test_a_file_that_was_changed_on_disk_is_read_again(desk: Desk, greeting: Pat
     nvim.until_lua("vim.api.nvim_buf_get_lines(0, 2, 3, false)[1] == 'goodbye'")
 
 
-def test_a_file_with_changes_of_the_person_is_left_alone(desk: Desk, greeting: Path) -> None:
+def test_changes_of_the_person_are_kept_beside_those_of_the_agent(
+    desk: Desk, greeting: Path
+) -> None:
     nvim = desk.nvim()
     nvim.command("edit greeting.txt")
     ask_for_an_edit(nvim)
@@ -82,7 +84,7 @@ def test_a_file_with_changes_of_the_person_is_left_alone(desk: Desk, greeting: P
     assert nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)") == [
         "mine",
         "two",
-        "hello",
+        "goodbye",
         "four",
     ]
 

@@ -256,3 +256,11 @@ def test_of_a_change_only_the_changed_lines_are_passages(one: Desk) -> None:
     session.deliver(call("c", content=(Diff("a.py", body, body.replace("line 500", "LINE")),)))
     (text,) = passages(session.transcript.entries[0])
     assert text.split("\n") == ["a.py", "LINE", "line 500"]
+
+
+def test_a_megabyte_without_a_space_is_taken_apart_at_once() -> None:
+    from agentls.storage.passages import pieces
+
+    assert pieces("x" * 1_000_000) == ""
+    assert pieces("x" * 500_000 + "Y" + "z" * 500_000).startswith("x" * 500_000 + " Y")
+    assert pieces("loadConfig HTTPServer plain aB") == ("load Config \x02x\x02 a B")

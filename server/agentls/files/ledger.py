@@ -85,7 +85,8 @@ class Ledger:
     ) -> Checkpoint:
         taken = time.time()
         # By time first, so that the names are in order; the rest keeps two of a moment apart.
-        id = f"{int(taken * 1000):013x}{secrets.token_hex(4)}"
+        # In the order of their taking, also within a millisecond.
+        id = f"{int(taken * 1000):013x}{int(taken * 1_000_000) % 1000:03x}{secrets.token_hex(4)}"
         checkpoint = Checkpoint(id, self.root, taken, trees, files, partial)
         if kept:
             self._save(checkpoint)
