@@ -230,7 +230,8 @@ async def test_a_list_comes_in_pages_and_can_be_narrowed(bench: Bench) -> None:
         pages.append([head["id"] for head in page["sessions"]])
         if not (after := page.get("next", "")):
             break
-    assert sorted(id for page in pages for id in page) == sorted(all)
+    # One that is just being written down as closed may move between two pages.
+    assert {id for page in pages for id in page} == set(all)
     assert await listed(editor, agent="demo") == {}
     assert set(await listed(editor, cwd=str(bench.workspace))) == set(all)
     assert await listed(editor, cwd="/nowhere") == {}

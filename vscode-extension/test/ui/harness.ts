@@ -213,7 +213,8 @@ export class Editor {
       .locator(".quick-input-list .monaco-list-row")
       .filter({ hasText: title })
       .first()
-      .click();
+      .waitFor();
+    await this.page.keyboard.press("Enter");
   }
 
   async choose(label: string): Promise<void> {
