@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
-import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -44,10 +42,11 @@ if TYPE_CHECKING:
 class App:
     """Everything but a user interface: the editor or the command line sits on top."""
 
-    def __init__(self, settings: Settings, catalog: Catalog, tasks: TaskOwner) -> None:
+    def __init__(self, settings: Settings, tasks: TaskOwner) -> None:
         self.settings = settings
-        self.catalog = catalog
+        self.catalog = catalog = Catalog.load(user_file_path(os.environ))
         self.tasks = tasks
+        self.state_folder = state_folder(os.environ)
         self.clock = LoopClock()
         self.asks = Asks()
         self._books: dict[str, RuleBook] = {}
@@ -190,42 +189,11 @@ class App:
 
 
 @asynccontextmanager
-async def building() -> AsyncIterator[Callable[[Settings], App]]:
-    """A builder of apps, for when the settings come later; all agents end with the block."""
-    built: list[App] = []
-    async with TaskOwner() as tasks:
-
-        def build(settings: Settings) -> App:
-            built.append(App(settings, Catalog.load(user_file_path(os.environ)), tasks))
-            return built[-1]
-
-        try:
-            yield build
-        finally:
-            for app in built:
-                await app.close()
-
-
-@asynccontextmanager
 async def running(settings: Settings) -> AsyncIterator[App]:
     """An app whose agents and tasks all end with the block."""
-    async with building() as build:
-        yield build(settings)
-
-
-async def serve() -> int:
-    """The language server on stdin and stdout."""
-    # The types of LSP are thousands of objects that live for ever: collecting garbage while they
-    # are made, and looking at them again in every later collection, is wasted time.
-    gc.set_threshold(10_000)
-    from .editor.server import EditorServer
-
-    gc.freeze()
-    gc.set_threshold(700)
-
-    async with building() as build:
-        server = EditorServer(__version__, build, state_folder(os.environ))
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, server.stop)
-        return await server.run()
+    async with TaskOwner() as tasks:
+        app = App(settings, tasks)
+        try:
+            yield app
+        finally:
+            await app.close()

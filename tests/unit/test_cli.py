@@ -178,8 +178,8 @@ def test_starting_the_server_imports_no_parser_and_no_terminal_library(args: lis
 import sys, types
 before = set(sys.modules)
 async def serve(): return 7
-sys.modules["agentls.app"] = types.ModuleType("agentls.app")
-sys.modules["agentls.app"].serve = serve
+sys.modules["agentls.serving"] = types.ModuleType("agentls.serving")
+sys.modules["agentls.serving"].serve = serve
 from agentls.cli import main
 code = main({args!r})
 heavy = {{"argparse", "rich", "msgspec", "platformdirs", "difflib", "logging.handlers"}}

@@ -36,7 +36,7 @@ def command(args: Sequence[str]) -> int:
     import asyncio
 
     from agentls import log
-    from agentls.app import serve
+    from agentls.serving import serve
 
     log.setup(0, to_file=True)
     return asyncio.run(serve())

@@ -1,103 +1,32 @@
-"""The language server: joins the wire, the dispatcher, the documents and the observers."""
+"""The language server: the handshake, and which part takes which message.
+
+The handshake needs little, so it is answered before the parts are built.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import sys
-import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
-from typing import Protocol as Interface
 
 from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import lsp_method
-from pygls.uris import to_fs_path
 
-from ..core.asks import Asks
-from ..core.decisions import Decisions
-from ..core.errors import AgentlsError, BadRequest
-from ..core.files import AllFiles
-from ..core.lasting import Lasting
-from ..core.logins import Logins
-from ..core.model import SessionId
-from ..core.policy.gate import RuleBook, SessionPolicy
-from ..core.ports import AgentDirectory, Clock, Tasks
-from ..core.sessions import Sessions
-from ..core.settings import Settings, settings_from
-from ..core.terminal_backends import Backends
-from ..core.terminals import Terminals, TerminalSpec
+from ..core.errors import BadRequest
 from ..core.text import Encoding
 from . import protocol as p
-from .ask_handlers import AskHandlers
-from .ask_surface import AskSurface
-from .capabilities import EditorAbilities, abilities
-from .change_handlers import ChangeHandlers
-from .change_surface import ChangeSurface
-from .diagnostics import Diagnostics
-from .dispatch import Dispatcher
 from .documents import Documents
-from .editor_files import EditorFiles
-from .editor_terminals import EditorTerminals
-from .handlers import Handlers
-from .login_handlers import LoginHandlers
-from .past_handlers import PastHandlers
-from .plain import PlainEditor
-from .progress import Progress
-from .publisher import Publisher
-from .reviews import Reviews
-from .session_documents import SessionDocuments
-from .terminal_handlers import TerminalHandlers
-from .terminal_views import TerminalViews
 from .wire import INVALID_PARAMS, Frames, Protocol, Writer, converter_factory
 
 if TYPE_CHECKING:
-    from ..core.changes.looking import Person
-    from ..core.changes.reviewing import Reviewing
+    from ..core.settings import Settings
+    from .workbench import Services, Workbench
 
 log = logging.getLogger(__name__)
-
-
-class Services(Interface):
-    """What the server stands on; built once the editor's settings are known."""
-
-    told: Callable[[str], None]
-    """Told what a person should know that is no session's business."""
-
-    @property
-    def sessions(self) -> Sessions: ...
-    @property
-    def lasting(self) -> Lasting: ...
-    @property
-    def asks(self) -> Asks: ...
-    @property
-    def decisions(self) -> Decisions: ...
-    @property
-    def terminals(self) -> Terminals: ...
-    @property
-    def backends(self) -> Backends: ...
-    @property
-    def files(self) -> AllFiles: ...
-    @property
-    def agents(self) -> AgentDirectory: ...
-    @property
-    def logins(self) -> Logins: ...
-    @property
-    def clock(self) -> Clock: ...
-    @property
-    def tasks(self) -> Tasks: ...
-
-    def reviewing(self, person: Person) -> Reviewing: ...
-
-    def launch(self, spec: TerminalSpec) -> tuple[list[str], dict[str, str]]: ...
-
-    def book(self, root: str) -> RuleBook: ...
-
-    def policy(self, agent: str, root: str) -> SessionPolicy: ...
 
 
 class _Protocol(Protocol):
@@ -124,11 +53,8 @@ class _LanguageServer(LanguageServer):
 class EditorServer:
     """One editor on the other side of stdin and stdout."""
 
-    def __init__(
-        self, version: str, build: Callable[[Settings], Services], state_folder: Path
-    ) -> None:
+    def __init__(self, version: str, build: Callable[[Settings], Services]) -> None:
         self._build = build
-        self._state_folder = state_folder
         self._server = _LanguageServer(
             "agentls", version, protocol_cls=_Protocol, converter_factory=converter_factory
         )
@@ -137,11 +63,12 @@ class EditorServer:
         self._stopped = asyncio.Event()
         self._wire.on_exit = self._stopped.set
         self.documents = Documents()
-        self._dispatcher: Dispatcher | None = None
-        self._progress: Progress | None = None
+        self._params: lsp.InitializeParams | None = None
+        self._bench: Workbench | None = None
         self._register()
         self._wire.own_prefix = (p.NAMESPACE, self._own_message)
         self._wire.own = {
+            "initialized": lambda _: self._work().initialized(),
             "workspace/executeCommand": self._command,
             "$/cancelRequest": self._cancel_request,
             "window/workDoneProgress/cancel": self._progress_cancel,
@@ -159,15 +86,15 @@ class EditorServer:
             lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix]),
         )
         def code_actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
-            return [*self._surface.actions(params), *self._changes.actions(params)]
+            return [*self._work().surface.actions(params), *self._work().changes.actions(params)]
 
         @self._server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
         def code_lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-            return [*self._surface.lenses(params), *self._changes.lenses(params)]
+            return [*self._work().surface.lenses(params), *self._work().changes.lenses(params)]
 
         @self._server.feature(lsp.TEXT_DOCUMENT_HOVER)
         def hover(params: lsp.HoverParams) -> lsp.Hover | None:
-            return self._changes.hover(params)
+            return self._work().changes.hover(params)
 
         @self._server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
         def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
@@ -191,200 +118,49 @@ class EditorServer:
     # -- initialize
 
     def initialize(self, params: lsp.InitializeParams) -> None:
-        settings, problems = settings_from(params.initialization_options)
-        services = self._build(settings)
-        editor = abilities(params)
+        """The rest is built after the answer: an editor does not wait for it."""
         self.documents.encoding = Encoding(
             self._wire.workspace.position_encoding or lsp.PositionEncodingKind.Utf16
         )
-        publisher = Publisher(
-            self._did_change_session if editor.plugin else lambda _: None,
-            self._backlog,
-            services.clock,
-            time.monotonic,
-        )
-        handlers = Handlers(
-            services.sessions,
-            services.lasting,
-            services.agents,
-            settings=settings,
-            state_folder=self._state_folder,
-        )
-        handlers.workspace = _workspace(params)
-        files = SessionDocuments(self._state_folder)
-        self._ask_handlers = AskHandlers(
-            services.sessions,
-            services.asks,
-            services.decisions,
-            books=services.book,
-            policy=services.policy,
-            documents=self.documents,
-            files=files,
-            show=lambda uri: self._show_document(services, editor, uri),
-            folder=handlers.folder,
-        )
-        services.files.editor = EditorFiles(
-            self.documents, services.files.disk, self._request, edits=editor.applies_edits
-        )
-        diagnostics = Diagnostics(self._wire.tell)
-        changes = self._review(services, editor, diagnostics)
-        terminals = self._terminals(services, editor)
-        self._dispatcher = Dispatcher(
-            handlers,
-            PastHandlers(services.sessions, services.lasting, publisher),
-            self._ask_handlers,
-            LoginHandlers(services.logins, handlers.folder),
-            changes,
-            *terminals,
-        )
-        self._observe(services, editor, publisher, files, diagnostics)
-        services.sessions.forgotten.append(publisher.forget)
-        services.told = lambda sentence: self._tell_problems([sentence])
+        self._params = params
+        asyncio.get_running_loop().call_soon(self._work)
 
-        def initialized(_: Any) -> None:
-            book = services.book(handlers.workspace)
-            self._tell_problems([*problems, *services.agents.problems(), *book.problems()])
-            services.tasks.start(_recover(services.lasting), "mark the sessions of dead servers")
+    def _work(self) -> Workbench:
+        if self._bench is None:
+            from .workbench import Workbench
 
-        self._wire.own["initialized"] = initialized
-
-    def _review(
-        self, services: Services, editor: EditorAbilities, diagnostics: Diagnostics
-    ) -> ChangeHandlers:
-        """What handles messages about changes."""
-        refresh = self._refresher(services)
-        edits = services.files.editor
-        assert isinstance(edits, EditorFiles)
-        self._reviews = Reviews(
-            services.sessions,
-            self.documents,
-            services.reviewing,
-            say=lambda text: self._tell_problems([text]),
-            merge_in=edits.make,
-            tasks=services.tasks,
-        )
-        self._changes = ChangeSurface(
-            editor,
-            diagnostics,
-            services.clock,
-            services.tasks,
-            tell=self._wire.tell,
-            met=self._reviews.met,
-            refresh_lenses=refresh,
-        )
-        self._reviews.surface = self._changes
-        services.sessions.prepare = self._reviews.prepare
-        return ChangeHandlers(self._reviews.get, self._changes)
-
-    def _refresher(self, services: Services) -> Callable[[], None]:
-        return lambda: services.tasks.start(self._refresh_lenses(), "refresh lenses")
-
-    def _terminals(self, services: Services, editor: EditorAbilities) -> tuple[object, object]:
-        """What handles messages about terminals."""
-        views = TerminalViews(
-            services.terminals, self._wire.tell, self._backlog, services.clock, time.monotonic
-        )
-        if editor.plugin:
-            services.terminals.observers.append(views)
-        runs = EditorTerminals(self._request, services.launch, services.clock, services.tasks)
-        if editor.runs_terminals:
-            services.backends.editor = runs
-        return TerminalHandlers(services.sessions, services.terminals, views), runs
-
-    def _observe(
-        self,
-        services: Services,
-        editor: EditorAbilities,
-        publisher: Publisher,
-        files: SessionDocuments,
-        diagnostics: Diagnostics,
-    ) -> None:
-        observers = services.sessions.observers
-        self._surface = AskSurface(
-            editor,
-            self.documents,
-            files,
-            diagnostics=diagnostics,
-            refresh_lenses=self._refresher(services),
-        )
-        observers.append(self._surface)
-        if editor.plugin:
-            observers.append(publisher)
-        else:
-            observers.append(
-                PlainEditor(
-                    editor,
-                    self._request,
-                    self._wire.tell,
-                    decisions=services.decisions,
-                    tasks=services.tasks,
-                    files=files,
-                )
-            )
-        if editor.progress:
-            self._progress = Progress(
-                self._create_progress,
-                self._wire.tell,
-                services.clock,
-                services.tasks,
-                lambda session: self._cancel_turn(services, session),
-            )
-            observers.append(self._progress)
+            assert self._params is not None, "the wire lets nothing through before initialize"
+            self._bench = Workbench(self._params, self.documents, self, self._build)
+        return self._bench
 
     # -- to the editor
 
-    def _tell_problems(self, problems: list[str]) -> None:
-        for problem in problems:
-            self._wire.tell("window/showMessage", {"type": 2, "message": f"agentls: {problem}"})
+    def tell(self, method: str, params: Any) -> None:
+        self._wire.tell(method, params)
 
-    def _did_change_session(self, params: p.DidChangeParams) -> None:
-        self._wire.tell("agentls/session/didChange", params)
-
-    def _backlog(self) -> int:
-        return cast("Writer", self._wire.writer).backlog
-
-    def _request(self, method: str, params: Any, id: str | None = None) -> Awaitable[Any]:
+    def request(self, method: str, params: Any, id: str | None = None) -> Awaitable[Any]:
         return cast("Awaitable[Any]", self._wire.send_request_async(method, params, id))
 
-    async def _refresh_lenses(self) -> None:
-        with suppress(JsonRpcException):
-            await self._request(lsp.WORKSPACE_CODE_LENS_REFRESH, None)
-
-    def _show_document(self, services: Services, editor: EditorAbilities, uri: str) -> None:
-        if editor.show_document:
-            params = lsp.ShowDocumentParams(uri=uri, take_focus=True)
-            services.tasks.start(self._ask_to_show(params), "show a document")
-
-    async def _ask_to_show(self, params: lsp.ShowDocumentParams) -> None:
-        with suppress(JsonRpcException):
-            await self._request(lsp.WINDOW_SHOW_DOCUMENT, params)
-
-    def _create_progress(self, token: str) -> Awaitable[Any]:
-        return self._request(
-            lsp.WINDOW_WORK_DONE_PROGRESS_CREATE, lsp.WorkDoneProgressCreateParams(token=token)
-        )
-
-    @staticmethod
-    def _cancel_turn(services: Services, id: SessionId) -> None:
-        services.sessions.get(id).cancel()
+    def backlog(self) -> int:
+        return cast("Writer", self._wire.writer).backlog
 
     # -- from the editor: messages that pygls does not see
 
     def _own_message(self, message: dict[str, Any]) -> None:
-        assert self._dispatcher is not None
         method, params = message["method"], message.get("params")
         if "id" not in message:
-            self._dispatcher.notification(method, params)
+            self._work().dispatcher.notification(method, params)
             return
-        self._dispatcher.request(message["id"], method, params, self._answer(message["id"]))
+        self._work().dispatcher.request(message["id"], method, params, self._answer(message["id"]))
 
     def _command(self, message: dict[str, Any]) -> None:
-        assert self._dispatcher is not None
         id, params = message.get("id"), message.get("params")
         if not isinstance(params, dict) or not isinstance(params.get("command"), str):
             self._wire.fail(id, INVALID_PARAMS, "workspace/executeCommand needs a command.")
             return
-        self._dispatcher.command(id, params["command"], params.get("arguments"), self._answer(id))
+        self._work().dispatcher.command(
+            id, params["command"], params.get("arguments"), self._answer(id)
+        )
 
     def _answer(self, id: Any) -> Callable[[Any, tuple[int, str] | None], None]:
         def answer(result: Any, error: tuple[int, str] | None) -> None:
@@ -396,16 +172,16 @@ class EditorServer:
         return answer
 
     def _cancel_request(self, message: dict[str, Any]) -> None:
-        assert self._dispatcher is not None
         params = message.get("params")
         id = params.get("id") if isinstance(params, dict) else None
-        if isinstance(id, str | int) and not self._dispatcher.cancel(id):
+        if isinstance(id, str | int) and not self._work().dispatcher.cancel(id):
             self._wire.cancel(id)
 
     def _progress_cancel(self, message: dict[str, Any]) -> None:
         params = message.get("params")
-        if self._progress is not None and isinstance(params, dict):
-            self._progress.cancelled(params.get("token"))
+        progress = self._work().progress
+        if progress is not None and isinstance(params, dict):
+            progress.cancelled(params.get("token"))
 
     def _did_open(self, message: dict[str, Any]) -> None:
         with _logged(message):
@@ -413,7 +189,7 @@ class EditorServer:
             self.documents.open(
                 item["uri"], item.get("languageId", ""), item.get("version", 0), item["text"]
             )
-            self._reviews.opened(item["uri"], item["text"])
+            self._work().reviews.opened(item["uri"], item["text"])
 
     def _did_change(self, message: dict[str, Any]) -> None:
         with _logged(message):
@@ -422,28 +198,21 @@ class EditorServer:
             self.documents.change(
                 document["uri"], document.get("version", 0), params["contentChanges"]
             )
-            self._reviews.changed(document["uri"])
+            self._work().reviews.changed(document["uri"])
 
     def _did_close(self, message: dict[str, Any]) -> None:
         with _logged(message):
             self.documents.close(message["params"]["textDocument"]["uri"])
-            self._reviews.saves.closed(message["params"]["textDocument"]["uri"])
+            self._work().reviews.saves.closed(message["params"]["textDocument"]["uri"])
 
     def _did_save(self, message: dict[str, Any]) -> None:
         with _logged(message):
             params = message["params"]
             self.documents.saved(params["textDocument"]["uri"])
-            self._reviews.saves.saved(params["textDocument"]["uri"])
-            said = self._ask_handlers.saved(params["textDocument"]["uri"], params.get("text"))
+            self._work().reviews.saves.saved(params["textDocument"]["uri"])
+            said = self._work().asks.saved(params["textDocument"]["uri"], params.get("text"))
             if said:
                 self._wire.tell("window/showMessage", {"type": 3, "message": f"agentls: {said}"})
-
-
-async def _recover(lasting: Lasting) -> None:
-    try:
-        await lasting.recover()
-    except AgentlsError as error:
-        log.warning("%s", error)  # whoever wants to read or store something hears of it
 
 
 @contextmanager
@@ -453,12 +222,3 @@ def _logged(message: dict[str, Any]) -> Iterator[None]:
         yield
     except (BadRequest, KeyError, TypeError, AttributeError) as error:
         log.warning("%s ignored: %r", message.get("method"), error)
-
-
-def _workspace(params: lsp.InitializeParams) -> str:
-    for folder in params.workspace_folders or []:
-        if path := to_fs_path(folder.uri):
-            return path
-    if params.root_uri and (path := to_fs_path(params.root_uri)):
-        return path
-    return params.root_path or str(Path.cwd())
