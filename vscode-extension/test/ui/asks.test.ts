@@ -31,14 +31,16 @@ test("an ask whose chat is hidden is a notification; its answer counts and it go
     await chat.locator(".decision .yes").waitFor();
   }));
 
-test("answered in the inbox, the notification goes by itself; hiding one answers nothing", () =>
+test("hiding a notification answers nothing: the ask waits in the inbox", () =>
   story(demo, async (editor) => {
     const chat = await editor.chat();
     await editor.say(chat, "/run echo never");
     await chat.locator(".ask").waitFor();
     await hideChat(editor);
     await editor.toast().waitFor();
-    await editor.command("Notifications: Hide Toast Notifications").catch(() => undefined);
+    await editor.toast().locator(".notification-list-item-icon").click();
+    await editor.page.keyboard.press("Escape");
+    await editor.toast().waitFor({ state: "detached" });
     await inbox(editor);
     const row = editor.page.getByRole("treeitem", { name: "demo asks: echo never" });
     await row.waitFor();
@@ -46,9 +48,22 @@ test("answered in the inbox, the notification goes by itself; hiding one answers
     await row.hover();
     await row.locator('.action-label[aria-label="Reject"]').click();
     await row.waitFor({ state: "detached" });
-    await editor.toast().waitFor({ state: "detached" });
     await editor.chat();
     await chat.getByText("You rejected").waitFor();
+  }));
+
+test("answered in the inbox, the notification goes by itself", () =>
+  story(demo, async (editor) => {
+    const chat = await editor.chat();
+    await editor.say(chat, "/run echo never");
+    await chat.locator(".ask").waitFor();
+    await hideChat(editor);
+    await editor.toast().waitFor();
+    await inbox(editor);
+    const row = editor.page.getByRole("treeitem", { name: "demo asks: echo never" });
+    await row.hover();
+    await row.locator('.action-label[aria-label="Reject"]').click();
+    await editor.toast().waitFor({ state: "detached" });
   }));
 
 test("an ask is a code lens at its line, and the first answer takes it from everywhere", () =>
@@ -92,11 +107,8 @@ test("always allow makes a rule that says what it is, and it is not asked again"
     await editor.say(chat, "/run echo one");
     await chat.locator(".turn-end").nth(1).waitFor();
     assert.match((await chat.locator(".decision").last().textContent()) ?? "", /Allowed by/);
-    await editor.command("Agents: List Rules");
-    await editor.page
-      .locator(".quick-input-list .monaco-list-row")
-      .filter({ hasText: "allow" })
-      .waitFor();
+    const rules = await editor.quick.rows(/^Rules$/, () => editor.command("Agents: List Rules"));
+    await rules.filter({ hasText: "allow" }).waitFor();
   }));
 
 test("all open asks are answered at once, after they were shown", () =>

@@ -15,6 +15,7 @@ import {
   type Locator,
   type Page,
 } from "playwright-core";
+import { QuickInput } from "./quickInput";
 
 export interface Place {
   readonly node: string;
@@ -63,6 +64,7 @@ export interface Options {
 export class Editor {
   readonly problems: string[] = [];
   page!: Page;
+  quick!: QuickInput;
   private browser: Browser | undefined;
   private process: ChildProcess | undefined;
 
@@ -194,8 +196,9 @@ export class Editor {
       viewport: { width: 1280, height: 800 },
       permissions: ["clipboard-read", "clipboard-write"],
     });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(45_000);
     this.page = await context.newPage();
+    this.quick = new QuickInput(this.page);
   }
 
   // -- what a person does
@@ -207,22 +210,7 @@ export class Editor {
   }
 
   async command(title: string): Promise<void> {
-    await this.page.keyboard.press("F1");
-    await this.page.locator(".quick-input-widget input").fill(`>${title}`);
-    await this.page
-      .locator(".quick-input-list .monaco-list-row")
-      .filter({ hasText: title })
-      .first()
-      .waitFor();
-    await this.page.keyboard.press("Enter");
-  }
-
-  async choose(label: string): Promise<void> {
-    await this.page
-      .locator(".quick-input-list .monaco-list-row")
-      .filter({ hasText: label })
-      .first()
-      .click();
+    await this.quick.command(title);
   }
 
   async openFile(name: string): Promise<void> {

@@ -85,13 +85,11 @@ test("modes, options and the policy are chosen in VS Code's own lists", () =>
     await editor.say(chat, "/think");
     await chat.locator(".turn-end").waitFor();
     const picker = (title: string) => chat.locator(`.picker[title="${title}"]`);
-    await picker("Mode").click();
-    await editor.page.locator(".quick-input-list .monaco-list-row").nth(1).waitFor();
-    const rows = editor.page.locator(".quick-input-list .monaco-list-row");
-    const name = (await rows.nth(1).getAttribute("aria-label"))?.split(",")[0] ?? "";
-    await rows.nth(1).click();
+    const modes = await editor.quick.rows(/^Mode$/, () => picker("Mode").click());
+    const name = (await modes.nth(1).getAttribute("aria-label"))?.split(",")[0] ?? "";
+    await editor.quick.choose(/^Mode$/, name, () => picker("Mode").click());
     await picker("Mode").filter({ hasText: name }).waitFor();
-    await picker("What the agent may do without asking").click();
-    await editor.choose("Trust");
+    const policy = "What the agent may do without asking";
+    await editor.quick.choose(new RegExp(policy), "Trust", () => picker(policy).click());
     await chat.locator(".picker.trust").waitFor();
   }));

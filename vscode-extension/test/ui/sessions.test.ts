@@ -64,9 +64,9 @@ test("themes: dark and high contrast", () =>
       await chat.locator(".ask").waitFor();
       await chat.locator("body.vscode-high-contrast").waitFor();
       await editor.picture("contrast");
-      await editor.command("Preferences: Color Theme");
-      await editor.page.locator(".quick-input-widget input").fill("Dark Modern");
-      await editor.page.keyboard.press("Enter");
+      await editor.quick.choose(/Select Color Theme/, "Dark Modern", () =>
+        editor.command("Preferences: Color Theme"),
+      );
       await chat.locator("body.vscode-dark").waitFor();
       await editor.picture("dark");
     },

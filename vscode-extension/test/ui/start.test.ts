@@ -10,11 +10,10 @@ test("a missing server is told with a button that helps", () =>
     await chat.locator(".box.warning").filter({ hasText: "does not start" }).waitFor();
     await chat.getByRole("button", { name: "Show log" }).waitFor();
     await editor.picture("missing");
-    await editor.command("Agents: Install Server…");
-    await editor.page
-      .locator(".quick-input-list .monaco-list-row")
-      .filter({ hasText: "I have it already" })
-      .waitFor();
+    const ways = await editor.quick.rows(/How should the agentls server be installed/, () =>
+      editor.command("Agents: Install Server…"),
+    );
+    await ways.filter({ hasText: "I have it already" }).waitFor();
   }));
 
 test("a server that was killed can be started again, and the chat goes on", () =>
