@@ -97,9 +97,9 @@ def test_sessions_of_the_same_moment_are_all_in_the_pages(one: Desk) -> None:
     ("wanted", "expected"),
     [
         (Filter(agent="claude"), ["b"]),
-        (Filter(project="/work/one"), ["b", "a"]),
-        (Filter(project="/work/one/"), ["b", "a"]),
-        (Filter(project="/work"), ["d", "c", "b", "a"]),
+        (Filter(project="/projects/one"), ["b", "a"]),
+        (Filter(project="/projects/one/"), ["b", "a"]),
+        (Filter(project="/projects"), ["d", "c", "b", "a"]),
         (Filter(project="/"), ["e", "d", "c", "b", "a"]),
         (Filter(title="PARSER"), ["a"]),
         (Filter(title="100%"), ["c"]),
@@ -112,14 +112,14 @@ def test_sessions_of_the_same_moment_are_all_in_the_pages(one: Desk) -> None:
         (Filter(archived=True), ["f"]),
         (Filter(archived=None), ["f", "e", "d", "c", "b", "a"]),
         (Filter(session=SessionId("c")), ["c"]),
-        (Filter(agent="demo", project="/work/one"), ["a"]),
+        (Filter(agent="demo", project="/projects/one"), ["a"]),
     ],
 )
 def test_a_list_shows_what_is_wanted(one: Desk, wanted: Filter, expected: list[str]) -> None:
-    fill(one, "a", cwd="/work/one", title="Mend the parser")
-    fill(one, "b", "claude", cwd="/work/one/deeper")
-    fill(one, "c", cwd="/work/one-more", title="100% done")
-    fill(one, "d", cwd="/work/100x")
+    fill(one, "a", cwd="/projects/one", title="Mend the parser")
+    fill(one, "b", "claude", cwd="/projects/one/deeper")
+    fill(one, "c", cwd="/projects/one-more", title="100% done")
+    fill(one, "d", cwd="/projects/100x")
     one.session("e", cwd="/elsewhere").deliver(ev.StateChanged(State.IDLE))
     one.flush()
     one.clock.advance(10)

@@ -37,7 +37,7 @@ def one(tmp_path: Path) -> Iterator[Desk]:
 
 
 def fill(one: Desk) -> None:
-    first = one.session("first", "claude", "/work/one")
+    first = one.session("first", "claude", "/projects/one")
     first.deliver(turn(1, "Please mend the parser of loadConfig"))
     first.deliver(said("I look at the Größe of it; naïve café. 检查解析器的配置文件"))
     first.deliver(ev.TextAdded(Role.THOUGHT, "perhaps a tokenizer"))
@@ -47,8 +47,8 @@ def fill(one: Desk) -> None:
             title="Edit src/parser.py",
             kind="edit",
             status="completed",
-            locations=(Location("/work/one/src/parser.py", 3),),
-            content=(Diff("/work/one/src/parser.py", "same\nold_line\n", "same\nnew_line\n"),),
+            locations=(Location("/projects/one/src/parser.py", 3),),
+            content=(Diff("/projects/one/src/parser.py", "same\nold_line\n", "same\nnew_line\n"),),
             input={"nested": [{"deep": "needle_in_input"}]},
         )
     )
@@ -56,13 +56,13 @@ def fill(one: Desk) -> None:
     first.deliver(ev.OutputAdded(ToolCallId("c2"), TerminalId("t"), "src/x.py:7: TODO remove me"))
     first.deliver(ev.PlanChanged((PlanStep("write the documentation"),)))
     first.deliver(ev.NoticeShown(Level.INFO, "a notice about weather"))
-    first.deliver(ev.BlockAdded(Role.USER, Block(kind="link", uri="file:///work/a%20b.txt")))
+    first.deliver(ev.BlockAdded(Role.USER, Block(kind="link", uri="file:///projects/a%20b.txt")))
     first.deliver(ev.OtherUpdate("new", {"words": ["unheard-of"]}))
     first.deliver(ev.TurnEnded(1, "failed", "quota exceeded"))
     close(first)
     one.indexed()
     one.clock.advance(100)
-    second = one.session("second", "codex", "/work/two")
+    second = one.session("second", "codex", "/projects/two")
     second.deliver(turn(1, "the parser again"))
     close(second)
     one.indexed()
@@ -119,11 +119,11 @@ def test_words_are_found_where_they_are(one: Desk, words: str, expected: list[st
     ("wanted", "expected"),
     [
         (Filter(agent="codex"), ["second message"]),
-        (Filter(project="/work/one"), ["first tool_call", "first message"]),
+        (Filter(project="/projects/one"), ["first tool_call", "first message"]),
         (Filter(session=SessionId("second")), ["second message"]),
         (Filter(file="parser.py"), ["first tool_call"]),
         (Filter(file="src/parser.py"), ["first tool_call"]),
-        (Filter(file="/work/one/src/parser.py"), ["first tool_call"]),
+        (Filter(file="/projects/one/src/parser.py"), ["first tool_call"]),
         (Filter(file="arser.py"), []),
         (Filter(since=1050.0), ["second message"]),
         (Filter(until=1050.0), ["first tool_call", "first message"]),
@@ -145,7 +145,12 @@ def test_what_touched_a_file_is_found_without_words(one: Desk) -> None:
 def test_a_hit_names_the_place_and_shows_the_words(one: Desk) -> None:
     fill(one)
     (hit,) = one.store.sessions.search("tokenizer")
-    assert (hit.session, hit.entry, hit.agent, hit.cwd) == ("first", "e3", "claude", "/work/one")
+    assert (hit.session, hit.entry, hit.agent, hit.cwd) == (
+        "first",
+        "e3",
+        "claude",
+        "/projects/one",
+    )
     ((start, end),) = hit.marks
     assert hit.snippet[start:end] == "tokenizer"
     page = one.store.sessions.page(hit.session, last=1, before=int(hit.entry[1:]) + 1)
