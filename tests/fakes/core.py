@@ -32,6 +32,7 @@ from agentls.core.ports import AskRequest, Sink, TurnOutcome
 from agentls.core.session import Session
 from agentls.core.sessions import Sessions
 from agentls.core.transcript import Entry
+from agentls.storage.store import Store
 
 ALLOW = Option("once", "Allow", "allow_once")
 REJECT = Option("no", "Reject", "reject_once")
@@ -331,8 +332,14 @@ class FakeHost:
 class Core:
     """The services of the core on fake ports, and everything that they tell."""
 
-    def __init__(self, *agents: FakeAgent, cancel_grace: float = 10.0) -> None:
-        self.clock = FakeClock()
+    def __init__(
+        self,
+        *agents: FakeAgent,
+        cancel_grace: float = 10.0,
+        clock: FakeClock | None = None,
+        store: Store | None = None,
+    ) -> None:
+        self.clock = clock or FakeClock()
         self.tasks = LoopTasks()
         self.host = FakeHost(*agents)
         self.asks = Asks()
@@ -343,7 +350,11 @@ class Core:
             self.tasks,
             self._new_id,
             cancel_grace=cancel_grace,
+            memory=store,
         )
+        if store is not None:
+            self.sessions.observers.append(store.observe)
+            store.when_ended = self.sessions.forget
         self.events: list[Event] = []
         self.sessions.observers.append(self._saw)
         self._ids = 0

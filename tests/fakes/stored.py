@@ -46,8 +46,10 @@ class Desk:
         id: str = "s1",
         agent: str = "demo",
         cwd: str = "/project",
+        *,
         begin: bool = True,
         past: Past | None = None,
+        parent: str = "",
     ) -> Session:
         session = Session(
             SessionId(id),
@@ -58,6 +60,7 @@ class Desk:
             observers=[self.store.observe],
             cancel_grace=1,
             past=past,
+            parent=SessionId(parent) if parent else None,
         )
         if begin:
             session.begin()

@@ -121,6 +121,40 @@ async def test_a_reloaded_window_gets_its_session_back_under_the_same_id(bench: 
     assert second.mirror(session).text() == "Hello. In the middle. On."
 
 
+async def test_a_window_reloaded_in_mid_turn_goes_on_while_the_old_server_still_ends(
+    bench: Bench,
+) -> None:
+    bench.add_puppet()
+    first, second = await bench.editor(), await bench.editor()
+    session = await new(first)
+    await send(first, session, say("Half of it. "), ASK, {"stubborn": True}, WAIT)
+    await first.until(lambda: first.mirror(session).of_kind("ask"), "the ask")
+    await send(first, session, say("never sent"))
+    assert first.process.stdin is not None
+    first.process.stdin.close()
+    for _ in range(200):  # it ends its agent for a while yet, and has let go of the session
+        if (await listed(second))[session]["place"] == "past":
+            break
+        await asyncio.sleep(0.01)
+    read = await second.snapshot(session)
+    assert (read["session"]["place"], read["session"].get("died", False)) == ("past", False)
+    (ask,) = (e for e in read["entries"] if e["kind"] == "ask")
+    assert ask["decision"]["allowed"] is False
+    loading = {"agent": "puppet", "agentSessionId": "puppet-1"}
+    found = await asyncio.gather(
+        second.request("agentls/session/resume", {"sessionId": session}),
+        second.request("agentls/session/load", loading),
+        send(second, session, say("The other half.")),
+    )
+    assert [r.get("session", {"id": r.get("sessionId")})["id"] for r in found] == [session] * 3
+    await ended(second, session, 2)
+    mirror = second.mirror(session)
+    assert mirror.text() == "Half of it. The other half."
+    assert "never sent" in mirror.of_kind("notice")[-1]["text"]
+    assert list(await listed(second)) == [session], "it was opened a second time"
+    await same_as_snapshot(second, session)
+
+
 async def test_two_windows_list_both_sessions_and_neither_takes_the_others(bench: Bench) -> None:
     bench.add_puppet()
     one, two = await bench.editor(), await bench.editor()
@@ -230,8 +264,7 @@ async def test_a_list_comes_in_pages_and_can_be_narrowed(bench: Bench) -> None:
         pages.append([head["id"] for head in page["sessions"]])
         if not (after := page.get("next", "")):
             break
-    # One that is just being written down as closed may move between two pages.
-    assert {id for page in pages for id in page} == set(all)
+    assert sorted(id for page in pages for id in page) == sorted(all)
     assert await listed(editor, agent="demo") == {}
     assert set(await listed(editor, cwd=str(bench.workspace))) == set(all)
     assert await listed(editor, cwd="/nowhere") == {}

@@ -245,8 +245,8 @@ def test_a_closed_session_that_begins_again_goes_on_where_it_was(path: Path) -> 
 
 def test_what_a_session_was_started_with_comes_back(path: Path) -> None:
     with desk(path) as one:
-        session = one.session()
-        one.store.recorder.began(session, parent=SessionId("s0"), spawn={"mcp": ["a"], "n": 1})
+        session = one.session(parent="s0")
+        one.store.recorder.began(session, spawn={"mcp": ["a"], "n": 1})
         one.flush()
         head = one.store.sessions.load(ID).head
         session.deliver(ev.ModeChanged("plan"))

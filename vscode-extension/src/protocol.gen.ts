@@ -529,7 +529,10 @@ export interface SessionNewParams {
   cwd?: string;
 }
 
-/** A session that the agent remembers, by the agent's own id. */
+/**
+ * A session that the agent remembers, by the agent's own id. One that we know is taken up
+ * again as ours is, under the id that it has here.
+ */
 export interface SessionLoadParams {
   agent: string;
   agentSessionId: string;

@@ -434,7 +434,8 @@
 ---Default: ""
 ---@field cwd? string
 
----A session that the agent remembers, by the agent's own id.
+---A session that the agent remembers, by the agent's own id. One that we know is taken up
+---again as ours is, under the id that it has here.
 ---@class (exact) agentls.SessionLoadParams
 ---@field agent string
 ---@field agentSessionId string

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from .errors import AgentError, AgentlsError, BadRequest, SessionNotReady, StoreError
 from .markdown import transcript_markdown
-from .model import PastSession, Prompt, SessionId, State
+from .model import AgentSessionId, PastSession, Prompt, SessionId, State
 from .ports import AgentHost, OffLoop, Signal
 from .session import Session
 from .sessions import Sessions
@@ -74,26 +74,30 @@ class Lasting:
     async def listed(
         self, wanted: Filter, *, limit: int, after: Cursor | None = None
     ) -> tuple[list[Session | SessionSummary], Cursor | None]:
-        """Newest first: a session object for what is here, and where the page ended."""
+        """Newest first: a session object for what is here, and where the page ended.
+
+        What is here has its place by what it knows of itself, whether or not the store knows it
+        yet. So nothing comes twice when it leaves for the store between two pages; what goes on
+        between them moves up to the pages that were read already.
+        """
+        here = {session.id: (session.last_sign, session) for session in self._sessions}
+        some = limit + len(here)  # as many of what is found may be here
         try:
-            found = await self._stored(lambda s: s.summaries(wanted, limit=limit, after=after))
+            found = await self._stored(lambda s: s.summaries(wanted, limit=some, after=after))
         except StoreError:
             found = []  # what is here can be listed all the same
-        here = {session.id: session for session in self._sessions}
-        listed: list[Session | SessionSummary] = [
-            here[s.id] if s.id in here and s.place is not Place.ELSEWHERE else s for s in found
+        places: list[tuple[Cursor, Session | SessionSummary]] = [
+            (Cursor(s.active, s.id), self._sessions.find(s.id) or s)
+            for s in found
+            if s.id not in here
         ]
-        if after is None:  # what is not stored yet, or cannot be
-            known = {summary.id for summary in found}
-            newest = [
-                session
-                for session in here.values()
-                if session.id not in known and _matches(session, wanted)
-            ]
-            unknown = [s for s in newest if not found or s.last_sign >= found[-1].active]
-            listed = [*sorted(unknown, key=lambda s: -s.last_sign), *listed]
-        last = found[-1] if len(found) >= limit else None
-        return listed, Cursor(last.active, last.id) if last else None
+        for active, session in here.values():
+            place = Cursor(active, session.id)
+            if _matches(session, wanted) and (after is None or _key(place) < _key(after)):
+                places.append((place, session))
+        places.sort(key=lambda listed: _key(listed[0]), reverse=True)
+        page = places[:limit]
+        return [listed for _, listed in page], page[-1][0] if len(places) > limit else None
 
     async def of_agents(self, agent: str, cwd: str) -> list[tuple[str, PastSession]]:
         """What the running agents remember and we do not."""
@@ -181,6 +185,18 @@ class Lasting:
             raise SessionNotReady("The session could not be taken up.", hint="Try again.")
         return coming.session
 
+    async def load(self, agent: str, cwd: str, past: AgentSessionId) -> Session:
+        """The session that the agent calls by that name: ours, if we know it, in one object."""
+        wanted = Filter(agent=agent, agent_session=past, archived=None)
+        try:
+            known = [s.id for s in await self._stored(lambda s: s.summaries(wanted, limit=1))]
+        except StoreError:
+            known = []
+        here = [s.id for s in self._sessions if (s.agent_name, s.agent_session) == (agent, past)]
+        for id in (*here, *known):
+            return await self.resume(id)
+        return self._sessions.load(agent, cwd, past)
+
     async def prompt(self, id: SessionId, prompt: Prompt) -> tuple[Session, int]:
         """Say something to a session, whichever it is; a past one is taken up for it."""
         session = self.live(id) or await self.resume(id)
@@ -208,8 +224,8 @@ class Lasting:
         await self._settled(id)
         if self._sessions.find(id) is not None:  # it was closed, and cannot be stored
             return self._sessions.reopen(id)
-        stored, named = await self._stored(lambda store: (store.claim(id), store.get(id).named))
-        return self._sessions.adopt(stored, named=named)
+        stored, line = await self._stored(lambda store: (store.claim(id), store.get(id)))
+        return self._sessions.adopt(stored, named=line.named, archived=line.archived)
 
     # -- changing
 
@@ -224,6 +240,9 @@ class Lasting:
     async def archive(self, id: SessionId, archived: bool) -> None:
         await self._settled(id)
         await self._stored(lambda store: store.archive(id, archived))
+        session = self._sessions.find(id)
+        if session is not None:
+            session.archived = archived
 
     async def delete(self, id: SessionId) -> None:
         """For good, and only when it is not open."""
@@ -261,17 +280,23 @@ def _closed(store: SessionStore, id: SessionId) -> SessionSummary:
     return summary
 
 
+def _key(place: Cursor) -> tuple[float, str]:
+    return place.active, place.id
+
+
 def _matches(session: Session, wanted: Filter) -> bool:
     """The same as the store would say of it."""
     below = wanted.project.rstrip("/") + "/"
+    place = Place.PAST if session.state is State.CLOSED else Place.HERE
     return (
         wanted.agent in {"", session.agent_name}
         and (not wanted.project or f"{session.cwd}/".startswith(below))
         and (not wanted.states or session.state in wanted.states)
-        and (not wanted.places or Place.HERE in wanted.places)
-        and wanted.archived is not True
+        and (not wanted.places or place in wanted.places)
+        and wanted.archived in {None, session.archived}
         and (wanted.since is None or session.last_sign >= wanted.since)
         and (wanted.until is None or session.last_sign <= wanted.until)
         and wanted.title.lower() in session.title.lower()
         and wanted.session in {None, session.id}
+        and wanted.agent_session in {None, session.agent_session}
     )

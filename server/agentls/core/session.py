@@ -49,6 +49,7 @@ class Past(Struct, frozen=True, kw_only=True):
     agent_session: AgentSessionId | None = None
     agent_session_at: float = 0.0
     named: bool = False
+    archived: bool = False
 
 
 Prepare = Callable[["Session", Prompt, Callable[[], None]], None]
@@ -71,11 +72,14 @@ class Session:
         policy: SessionPolicy | None = None,
         ask_timeout: float = 1800.0,
         past: Past | None = None,
+        parent: SessionId | None = None,
     ) -> None:
         past = past or Past(created=clock.now(), transcript=Transcript())
         self.id = id
         self.agent_name = agent_name
         self.cwd = cwd
+        self.parent = parent
+        """The session that this one was forked from."""
         self.created = past.created
         self.last_sign = clock.now()
         """When the agent last said anything."""
@@ -86,6 +90,7 @@ class Session:
         """When the agent made that session."""
         self.named = past.named
         """A person gave it its title: what the agent calls it does not matter."""
+        self.archived = past.archived
         self.error: AgentError | None = None
         self.stuck = False
         """A turn runs, and the agent has not said anything for long."""
@@ -262,6 +267,9 @@ class Session:
         if self.state is State.CLOSED:
             return
         self._abandon("The session was closed.", "session closed")
+        if unsent := self.transcript.unsent():
+            self._happen(ev.QueueCleared())
+            self.notice(Level.WARNING, unsent)
         self._set_state(State.CLOSED)
 
     def _abandon(self, why: str, by: str) -> None:

@@ -113,7 +113,7 @@ class Sessions:
         self._start(session, lambda live: live.new_session(head.cwd, session))
         return session
 
-    def adopt(self, stored: Stored, *, named: bool) -> Session:
+    def adopt(self, stored: Stored, *, named: bool, archived: bool = False) -> Session:
         """Go on with a stored session: same id, same transcript, and its agent if it can."""
         head = stored.head
         session = self._add(
@@ -126,6 +126,7 @@ class Sessions:
                 agent_session=head.agent_session,
                 agent_session_at=head.agent_session_at,
                 named=named,
+                archived=archived,
             ),
         )
         _restore_policy(session, head.policy)
@@ -213,6 +214,7 @@ class Sessions:
             ask_timeout=self._ask_timeout,
             policy=self._policy(agent, cwd),
             past=past,
+            parent=stored.parent if stored else parent,
         )
         if self._workplace is not None:
             session.workplace = self._workplace(session)
@@ -220,8 +222,6 @@ class Sessions:
         self._sessions[session.id] = session
         if self._memory is not None and stored is not None:
             self._memory.recorder.adopt(session, stored)
-        elif self._memory is not None and parent is not None:
-            self._memory.recorder.began(session, parent=parent, spawn={})
         session.begin("taking the session up again" if stored else "")
         return session
 

@@ -132,6 +132,8 @@ class Filter(Struct, frozen=True, kw_only=True):
     file: str = ""
     """Only for a search: a path, or the end of one, that the entry is about."""
     session: SessionId | None = None
+    agent_session: AgentSessionId | None = None
+    """What the agent calls it; together with `agent`."""
 
 
 class Page(Struct, frozen=True, kw_only=True):
@@ -218,9 +220,7 @@ class SessionStore(Protocol):
 class SessionRecorder(Protocol):
     """Has what happens in the sessions of this server stored. Nothing here waits."""
 
-    def began(
-        self, session: Session, *, parent: SessionId | None = ..., spawn: dict[str, Any]
-    ) -> None:
+    def began(self, session: Session, *, spawn: dict[str, Any]) -> None:
         """How a session was started; before anything has happened in it."""
         ...
 
@@ -299,10 +299,9 @@ def left_by_a_dead_server(transcript: Transcript) -> Iterator[ev.Event]:
         yield ev.AskSettled(ask.ask, Decision(option=None, by=SERVER_GONE))
     for call in transcript.open_calls():
         yield ev.ToolCallChanged(ToolCallPatch(id=call.call, status="cancelled"))
-    if transcript.queue:
-        unsent = "; ".join(prompt.text for prompt in transcript.queue)
+    if unsent := transcript.unsent():
         yield ev.QueueCleared()
-        yield ev.NoticeShown(Level.WARNING, f"These prompts were not sent any more: {unsent}")
+        yield ev.NoticeShown(Level.WARNING, unsent)
     if transcript.turn_running:
         yield ev.TurnEnded(transcript.turn, "failed", "The server ended during this turn.")
     if transcript.state is not State.CLOSED:

@@ -221,6 +221,11 @@ class Transcript:
     def call(self, call: ToolCallId) -> ToolCall | None:
         return self._calls.get(call)
 
+    def unsent(self) -> str:
+        """What to say of prompts that wait when a session ends; nobody sends them later unasked."""
+        prompts = "; ".join(prompt.text for prompt in self.queue)
+        return f"These prompts were not sent any more: {prompts}" if prompts else ""
+
     def forget_calls(self) -> None:
         """The agent begins anew: what it names as before is something else. Entries stay."""
         self._calls = dict(self._open_calls)

@@ -44,6 +44,8 @@ def head(session: Session) -> p.SessionHead:
         open_asks=len(seen.open_asks()),
         place=p.SessionPlace.PAST if seen.state is model.State.CLOSED else p.SessionPlace.HERE,
         policy=p.PolicyMode(seen.policy),
+        archived=session.archived,
+        parent=session.parent or "",
         stuck=session.stuck,
         login=login_methods(session.error),
     )

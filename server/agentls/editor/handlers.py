@@ -56,9 +56,9 @@ class Handlers:
     def session_new(self, params: p.SessionNewParams) -> p.SessionResult:
         return _result(self._sessions.open(self._agent(params.agent), self.folder(params.cwd)))
 
-    def session_load(self, params: p.SessionLoadParams) -> p.SessionResult:
+    async def session_load(self, params: p.SessionLoadParams) -> p.SessionResult:
         past = AgentSessionId(params.agent_session_id)
-        return _result(self._sessions.load(params.agent, self.folder(params.cwd), past))
+        return _result(await self._lasting.load(params.agent, self.folder(params.cwd), past))
 
     def session_prompt(self, params: p.PromptParams) -> p.PromptResult | Awaitable[p.PromptResult]:
         blocks = [Block(kind="text", text=params.text)] if params.text.strip() else []

@@ -462,7 +462,8 @@ class SessionNewParams(Wire):
 
 
 class SessionLoadParams(Wire):
-    """A session that the agent remembers, by the agent's own id."""
+    """A session that the agent remembers, by the agent's own id. One that we know is taken up
+    again as ours is, under the id that it has here."""
 
     agent: str
     agent_session_id: str

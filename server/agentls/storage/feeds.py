@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Raw, Struct
 
 from agentls.core.growing import GrowingText
-from agentls.core.model import SessionId, State
+from agentls.core.model import State
 from agentls.core.session import Session
 from agentls.core.store import Head
 from agentls.core.transcript import Ask, Entry, Message, ToolCall
@@ -32,7 +32,6 @@ class Feed:
         "changed",
         "growing",
         "head",
-        "parent",
         "parts",
         "session",
         "spawn",
@@ -50,7 +49,6 @@ class Feed:
         """The message that was last stored as one that may go on."""
         self.parts: dict[tuple[str, str], tuple[GrowingText, int]] = {}
         """By entry and name of a long text: which text it was, and how many parts are stored."""
-        self.parent: SessionId | None = None
         self.spawn: dict[str, Any] = {}
 
     @property
@@ -169,7 +167,7 @@ def _head(feed: Feed) -> Head:
         turn=transcript.turn,
         turn_running=transcript.turn_running,
         turn_began=transcript._turn_began,
-        parent=feed.parent,
+        parent=session.parent,
         spawn=feed.spawn,
     )
 

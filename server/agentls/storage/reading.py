@@ -119,6 +119,8 @@ def conditions_of(wanted: Filter) -> tuple[list[str], list[Any]]:
         ask("session.id = ?", wanted.session)
     if wanted.agent:
         ask("agent = ?", wanted.agent)
+    if wanted.agent_session is not None:
+        ask("agent_session = ?", wanted.agent_session)
     if wanted.project:
         folder = wanted.project.rstrip("/") or "/"
         below = folder.rstrip("/") + "/"

@@ -93,17 +93,15 @@ class Recorder:
         if self._timer is None:
             self._timer = self._clock.later(INTERVAL, self._tick)
 
-    def began(
-        self, session: Session, *, parent: SessionId | None = None, spawn: dict[str, Any]
-    ) -> None:
+    def began(self, session: Session, *, spawn: dict[str, Any]) -> None:
         """How a session was started."""
         feed = self._feeds.get(session.id) or self._add(session)
-        feed.parent, feed.spawn, feed.head = parent, spawn, True
+        feed.spawn, feed.head = spawn, True
 
     def adopt(self, session: Session, head: Head) -> None:
         """A stored session goes on here, under this object, with the transcript that it has."""
         self._told[session.id] = len(session.transcript.entries)
-        self.began(session, parent=head.parent, spawn=head.spawn)
+        self.began(session, spawn=head.spawn)
 
     def forget(self, id: SessionId) -> None:
         """Nothing more of it is to be stored."""
