@@ -150,6 +150,8 @@ SAMPLES: dict[str, Any] = {
     "columns": 120,
     "rows": 40,
     "TerminalDataParams.text": "1 passed in 0.01s\r\n",
+    "DocumentParams.uri": "file:///home/ada/greeter/greet.py",
+    "DocumentSaveResult.saved": True,
     "TerminalRunParams.title": "pytest -q",
     "TerminalRunParams.argv": ["/usr/bin/bash", "-c", "pytest -q"],
     "TerminalRunParams.env": {"PAGER": "cat"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlparse
 
 from .editor import NO_ANSWER, Editor
 
@@ -28,8 +29,12 @@ class Buffers:
         self.manner = "apply"
         self.before: Callable[[], None] = lambda: None
         self.edits: list[Json] = []
+        self.saves: list[str] = []
         self._open: dict[str, Buffer] = {}
+        self.formatted: Callable[[str], str] = lambda text: text
+        """What saving makes of a text."""
         editor.answers["workspace/applyEdit"] = self._edit
+        editor.answers["agentls/document/save"] = lambda message: self._save(message["params"])
 
     def open(self, path: Path, text: str | None = None) -> Buffer:
         shown = path.read_bytes().decode() if text is None else text
@@ -52,6 +57,23 @@ class Buffers:
     def close(self, buffer: Buffer) -> None:
         del self._open[buffer.uri]
         self.editor.notify("textDocument/didClose", {"textDocument": {"uri": buffer.uri}})
+
+    def save(self, buffer: Buffer) -> None:
+        """As a person does it, with all that saving does."""
+        path = Path(unquote(urlparse(buffer.uri).path))
+        text = self.formatted(buffer.text)
+        if text != buffer.text:
+            self.type(buffer, text)
+        path.write_bytes(text.encode())
+        self.editor.notify("textDocument/didSave", {"textDocument": {"uri": buffer.uri}})
+
+    def _save(self, params: Json) -> Json:
+        self.saves.append(params["uri"])
+        buffer = self._open.get(params["uri"])
+        if buffer is None or self.manner in {"cannot save", "says it saved"}:
+            return {"saved": self.manner == "says it saved"}
+        self.save(buffer)
+        return {"saved": True}
 
     def _edit(self, message: Json) -> Any:
         (change,) = message["params"]["edit"]["documentChanges"]

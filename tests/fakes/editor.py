@@ -109,12 +109,17 @@ class Editor:
         *,
         plugin: bool = True,
         runs_terminals: bool = False,
+        saves_documents: bool = False,
         capabilities: Json | None = None,
         options: Json | None = None,
     ) -> Json:
         capabilities = dict(capabilities or {"window": {"workDoneProgress": True}})
         if plugin:
-            ours = {"version": 1, **({"runsTerminals": True} if runs_terminals else {})}
+            ours = {
+                "version": 1,
+                **({"runsTerminals": True} if runs_terminals else {}),
+                **({"savesDocuments": True} if saves_documents else {}),
+            }
             capabilities["experimental"] = {"agentls": ours}
         result = await self.request(
             "initialize",

@@ -1130,6 +1130,16 @@ export interface TerminalExitedParams {
   signal?: string;
 }
 
+/** Names a document that is open in the editor. */
+export interface DocumentParams {
+  uri: string;
+}
+
+/** Whether the document is on disk now, as the editor saves it. */
+export interface DocumentSaveResult {
+  saved: boolean;
+}
+
 /** One place of a file that an agent changed; lines count from 0, `end` is not included. */
 export interface HunkItem {
   hunkId: string;
@@ -1441,6 +1451,8 @@ export interface ServerRequests {
   "agentls/terminal/kill": { params: TerminalParams; result: Nothing };
   /** Nobody needs a terminal of the editor any more. */
   "agentls/terminal/release": { params: TerminalParams; result: Nothing };
+  /** Save a document that an agent edited. */
+  "agentls/document/save": { params: DocumentParams; result: DocumentSaveResult };
 }
 
 /** All methods. */
@@ -1498,6 +1510,7 @@ export const methods = {
   terminalExited: "agentls/terminal/exited",
   terminalRun: "agentls/terminal/run",
   terminalRelease: "agentls/terminal/release",
+  documentSave: "agentls/document/save",
 } as const satisfies Record<
   string,
   keyof Requests | keyof Notifications | keyof EditorNotifications | keyof ServerRequests

@@ -21,7 +21,7 @@ local stopping = false
 ---@type table<string, fun(params: any): any, string?>
 local handlers = {}
 ---The parts that listen to the server; each calls `handle` when it loads.
-local listening = { "sessions", "asks", "follow", "reload", "terminals", "status" }
+local listening = { "sessions", "asks", "follow", "reload", "save", "terminals", "status" }
 local group = vim.api.nvim_create_augroup("agentls.client", {})
 
 ---Some versions of Neovim hand on null as `vim.NIL`, which is true; here absent is absent.
@@ -112,7 +112,9 @@ function M.config()
   end
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   local runs_terminals = require("agentls.terminals").runs_them()
-  capabilities.experimental = { agentls = { version = protocol.version, runsTerminals = runs_terminals } }
+  capabilities.experimental = {
+    agentls = { version = protocol.version, runsTerminals = runs_terminals, savesDocuments = true },
+  }
   local lsp_handlers = {}
   for method, handler in pairs(handlers) do
     lsp_handlers[method] = function(_, params)

@@ -897,6 +897,14 @@
 ---Default: ""
 ---@field signal? string
 
+---Names a document that is open in the editor.
+---@class (exact) agentls.DocumentParams
+---@field uri string
+
+---Whether the document is on disk now, as the editor saves it.
+---@class (exact) agentls.DocumentSaveResult
+---@field saved boolean
+
 ---One place of a file that an agent changed; lines count from 0, `end` is not included.
 ---@class (exact) agentls.HunkItem
 ---@field hunkId string
@@ -1201,6 +1209,8 @@ M.methods = {
   terminal_run = "agentls/terminal/run",
   ---Nobody needs a terminal of the editor any more: params agentls.TerminalParams, result agentls.Nothing.
   terminal_release = "agentls/terminal/release",
+  ---Save a document that an agent edited: params agentls.DocumentParams, result agentls.DocumentSaveResult.
+  document_save = "agentls/document/save",
 }
 
 ---For `workspace/executeCommand`, each with the params of its request as argument.

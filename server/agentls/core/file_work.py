@@ -18,7 +18,7 @@ from .model import Diff, Level, ToolCallId, ToolCallPatch
 from .permission import Permit, diffs_of
 from .policy.verdicts import PathUse, Subject, Verdict
 from .ports import FileText, Tasks
-from .text import excerpt, line_end, with_line_end
+from .text import excerpt, line_end, same_text, with_line_end
 
 if TYPE_CHECKING:
     from .session import Session
@@ -140,8 +140,9 @@ class FileWork:
             self._show_failure(permit.call, error)
             then(error)
             return
-        if place in self._seen:
-            self._remember(place, after)
+        if place in self._seen or not same_text(after, change.text):
+            # What the agent believes to be there: the lines of others it has not seen.
+            self._remember(place, with_line_end(change.text, line_end(after)))
         call = self._show(permit.call, Diff(path, before, after))
         self._files.tell(
             FileWritten(
@@ -175,8 +176,7 @@ class FileWork:
                 " lines; nothing was written.",
                 hint="Read it again.",
             )
-        await self._files.write(place, after, found)
-        return before, after
+        return before, await self._files.write(place, after, found)
 
     def _what_was_seen(self, place: str, found: FileText | None) -> str | None:
         """What the agent made its text from: what it read here, or else what is on disk."""

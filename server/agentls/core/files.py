@@ -42,8 +42,8 @@ class AllFiles:
     async def read(self, path: str) -> FileText | None:
         return await (self.editor or self.disk).read(path)
 
-    async def write(self, path: str, text: str, before: FileText | None) -> None:
-        await (self.editor or self.disk).write(path, text, before)
+    async def write(self, path: str, text: str, before: FileText | None) -> str:
+        return await (self.editor or self.disk).write(path, text, before)
 
     def tell(self, written: FileWritten) -> None:
         for observer in self.observers:

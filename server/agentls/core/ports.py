@@ -89,9 +89,10 @@ class Files(Protocol):
         """None when there is no such file. Raises `FileRefused`, `FileFailed`."""
         ...
 
-    async def write(self, path: str, text: str, before: FileText | None) -> None:
+    async def write(self, path: str, text: str, before: FileText | None) -> str:
         """Give a file this text, down to the disk. It must still be as it was read; if it is not,
-        `FileMoved` is raised. Raises also `FileRefused`, `FileFailed`."""
+        `FileMoved` is raised. Raises also `FileRefused`, `FileFailed`. Returned: what is there
+        now, since an editor may format what it saves."""
         ...
 
 

@@ -16,6 +16,8 @@ class EditorAbilities(Struct, frozen=True, kw_only=True):
     """It has our front end: it declared `experimental.agentls`."""
     runs_terminals: bool = False
     """Its front end runs commands in terminals of its own."""
+    saves_documents: bool = False
+    """Its front end saves a document when it is asked to."""
     progress: bool = False
     message_request: bool = False
     show_document: bool = False
@@ -38,6 +40,7 @@ def abilities(params: lsp.InitializeParams) -> EditorAbilities:
         name=params.client_info.name if params.client_info else "",
         plugin=isinstance(ours, dict),
         runs_terminals=isinstance(ours, dict) and ours.get("runsTerminals") is True,
+        saves_documents=isinstance(ours, dict) and ours.get("savesDocuments") is True,
         progress=bool(window and window.work_done_progress),
         message_request=bool(window and window.show_message),
         show_document=bool(window and window.show_document and window.show_document.support),

@@ -970,6 +970,18 @@ class TerminalExitedParams(Wire):
     signal: str = ""
 
 
+class DocumentParams(Wire):
+    """Names a document that is open in the editor."""
+
+    uri: str
+
+
+class DocumentSaveResult(Wire):
+    """Whether the document is on disk now, as the editor saves it."""
+
+    saved: bool
+
+
 class HunkItem(Wire):
     """One place of a file that an agent changed; lines count from 0, `end` is not included."""
 
@@ -1384,5 +1396,12 @@ SERVER_REQUESTS: tuple[Method, ...] = (
         params=TerminalParams,
         result=Nothing,
     ),
+    Method(
+        name="document/save",
+        title="Save a document that an agent edited",
+        params=DocumentParams,
+        result=DocumentSaveResult,
+    ),
 )
-"""Server to editor; only to editors that declare `experimental.agentls.runsTerminals`."""
+"""Server to editor; each only to editors that said they can: `experimental.agentls.runsTerminals`
+for terminals, `experimental.agentls.savesDocuments` for documents."""

@@ -53,6 +53,20 @@ class Saves:
                 self._saves.setdefault(path, []).append((was, text))
             self._agreed[path] = text
 
+    def writing(self, path: str, before: str, after: str) -> Callable[[], None]:
+        """A document is changed and saved, but not by the person: theirs is only what was unsaved.
+        Returned: how to take that back, if it could not be saved."""
+        was, saves = self._agreed.get(path, before), len(self._saves.get(path, []))
+        if was != before:
+            self._saves.setdefault(path, []).append((was, before))
+        self._agreed[path] = after
+
+        def take_back() -> None:
+            self._agreed[path] = was
+            del self._saves.get(path, [])[saves:]
+
+        return take_back
+
     def closed(self, uri: str) -> None:
         if path := path_of(uri):
             self._agreed.pop(path, None)

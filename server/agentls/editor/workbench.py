@@ -36,6 +36,7 @@ from .change_surface import ChangeSurface
 from .diagnostics import Diagnostics
 from .dispatch import Dispatcher
 from .documents import Documents
+from .editor_edits import EditorEdits
 from .editor_files import EditorFiles
 from .editor_terminals import EditorTerminals
 from .handlers import Handlers
@@ -170,10 +171,13 @@ class Workbench:
     def _review(self, editor: EditorAbilities, diagnostics: Diagnostics) -> ChangeHandlers:
         """What handles messages about changes."""
         services = self._services
-        edits = EditorFiles(
-            self._documents, services.files.disk, self._line.request, edits=editor.applies_edits
+        edits = EditorEdits(
+            self._documents,
+            self._line.request,
+            applies=editor.applies_edits,
+            saves=editor.saves_documents,
         )
-        services.files.editor = edits
+        services.files.editor = files = EditorFiles(self._documents, services.files.disk, edits)
         self.reviews = Reviews(
             services.sessions,
             self._documents,
@@ -182,6 +186,7 @@ class Workbench:
             merge_in=edits.make,
             tasks=services.tasks,
         )
+        files.writing = self.reviews.saves.writing
         self.changes = ChangeSurface(
             editor,
             diagnostics,

@@ -34,10 +34,11 @@ class DiskFiles:
     async def read(self, path: str) -> FileText | None:
         return await asyncio.to_thread(_read, path)
 
-    async def write(self, path: str, text: str, before: FileText | None) -> None:
+    async def write(self, path: str, text: str, before: FileText | None) -> str:
         lock = self._writing.setdefault(path, asyncio.Lock())
         async with lock:
             await asyncio.to_thread(_write, path, text, before)
+        return text
 
 
 def _read(path: str) -> FileText | None:

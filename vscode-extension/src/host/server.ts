@@ -10,7 +10,14 @@ import {
   State,
   type ServerOptions,
 } from "vscode-languageclient/node";
-import { commands, PROTOCOL_VERSION, type Notifications, type Requests } from "../protocol.gen";
+import {
+  commands,
+  PROTOCOL_VERSION,
+  type DocumentParams,
+  type DocumentSaveResult,
+  type Notifications,
+  type Requests,
+} from "../protocol.gen";
 import type { ServerState } from "../common/messages";
 import { environments, isProgram } from "./environments";
 import { findServer } from "./findServer";
@@ -152,7 +159,10 @@ export class Server implements vscode.Disposable {
     client.registerFeature({
       fillClientCapabilities: (capabilities) => {
         const experimental = (capabilities.experimental ?? {}) as Record<string, unknown>;
-        capabilities.experimental = { ...experimental, agentls: { version: PROTOCOL_VERSION } };
+        capabilities.experimental = {
+          ...experimental,
+          agentls: { version: PROTOCOL_VERSION, savesDocuments: true },
+        };
       },
       initialize: () => undefined,
       getState: () => ({ kind: "static" }),
@@ -163,6 +173,7 @@ export class Server implements vscode.Disposable {
         for (const hear of listeners) hear(params as never);
       });
     }
+    client.onRequest("agentls/document/save", saveDocument);
     client.onDidChangeState(({ newState }) => {
       if (this.client !== client) return;
       if (newState === State.Running) this.become({ state: "running" });
@@ -194,6 +205,13 @@ export class Server implements vscode.Disposable {
     this.become({ state: "stopped", message, action: { command, label } });
     return false;
   }
+}
+
+/** Saves what an agent edited, as a person would: with everything that VS Code does on saving. */
+async function saveDocument({ uri }: DocumentParams): Promise<DocumentSaveResult> {
+  const wanted = vscode.Uri.parse(uri).toString();
+  const document = vscode.workspace.textDocuments.find((it) => it.uri.toString() === wanted);
+  return { saved: document !== undefined && (!document.isDirty || (await document.save())) };
 }
 
 /** Only what a person has set: for the rest the server has its own defaults. */
