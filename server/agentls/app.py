@@ -18,6 +18,7 @@ from .core.files import AllFiles
 from .core.lasting import Lasting
 from .core.logins import Logins
 from .core.policy.gate import SessionPolicy
+from .core.questions import Questions
 from .core.session import Session
 from .core.sessions import Sessions
 from .core.settings import Settings
@@ -49,6 +50,7 @@ class App:
         self.state_folder = state_folder(os.environ)
         self.clock = LoopClock()
         self.asks = Asks()
+        self.questions = Questions()
         self._books: dict[str, RuleBook] = {}
         self.warden = Warden()
         self._hosted: HostedTerminals | None = None
@@ -87,6 +89,7 @@ class App:
             policy=self.policy,
             workplace=self._workplace,
             memory=self.store,
+            questions=self.questions,
         )
         self._reports = TerminalReports(self.sessions, self.terminals, self.clock)
         self.sessions.observers.append(self._reports)

@@ -156,6 +156,8 @@ export interface SessionHead {
   queue?: readonly string[];
   /** @default 0 */
   openAsks?: number;
+  /** @default 0 */
+  openQuestions?: number;
   /**
    * How much the agent may do without asking; `trust` must be marked visibly.
    * @default "ask"
@@ -298,6 +300,11 @@ export interface MessageEntry {
   turn: number;
   role: string;
   text: string;
+  /**
+   * The agent that said it, where `role` is user and it was not the person.
+   * @default ""
+   */
+  sender?: string;
 }
 
 /** A part of a message that is not text. */
@@ -372,6 +379,35 @@ export interface AskEntry {
   decision?: AskDecision | null;
 }
 
+/** How a question ended. Without a text nobody answered. */
+export interface QuestionReply {
+  text: string | null;
+  /** Who answered, or why nobody did: "you", the name of an agent, "time-out"… */
+  by: string;
+}
+
+/** The agent asks for words; with a reply once there is one. */
+export interface QuestionEntry {
+  kind: "question";
+  id: string;
+  at: number;
+  turn: number;
+  questionId: string;
+  text: string;
+  /**
+   * Answers on offer; any other words will do as well.
+   * @default []
+   */
+  options?: readonly string[];
+  /**
+   * The agent that is asked; empty for the person, who may answer in any case.
+   * @default ""
+   */
+  to?: string;
+  /** @default null */
+  reply?: QuestionReply | null;
+}
+
 /** How a turn ended. */
 export interface TurnEndEntry {
   kind: "turn_end";
@@ -413,6 +449,7 @@ export type Entry =
   | ToolCallEntry
   | PlanEntry
   | AskEntry
+  | QuestionEntry
   | TurnEndEntry
   | NoticeEntry
   | OtherEntry;
@@ -811,6 +848,38 @@ export interface AskItem {
 /** All open asks, oldest first. */
 export interface AskListResult {
   asks: readonly AskItem[];
+}
+
+/** An open question. */
+export interface QuestionItem {
+  questionId: string;
+  sessionId: string;
+  agent: string;
+  text: string;
+  since: number;
+  /** @default [] */
+  options?: readonly string[];
+  /**
+   * The agent that is asked; empty for the person, who may answer in any case.
+   * @default ""
+   */
+  to?: string;
+}
+
+/** All open questions of all sessions, oldest first. */
+export interface QuestionListResult {
+  questions: readonly QuestionItem[];
+}
+
+/** Answer a question, with one of the options or in any words. */
+export interface QuestionAnswerParams {
+  questionId: string;
+  text: string;
+}
+
+/** What was answered. */
+export interface QuestionAnswerResult {
+  reply: QuestionReply;
 }
 
 /** Answer an ask: with one of its options, or with a verdict, or with a rule to remember. */
@@ -1383,6 +1452,10 @@ export interface Requests {
   "agentls/ask/show": { params: AskParams; result: ShownResult };
   /** Reject an ask and say why. */
   "agentls/ask/reason": { params: AskParams; result: ShownResult };
+  /** List open questions. */
+  "agentls/question/list": { params: Nothing; result: QuestionListResult };
+  /** Answer a question. */
+  "agentls/question/answer": { params: QuestionAnswerParams; result: QuestionAnswerResult };
   /** Set what an agent may do without asking. */
   "agentls/session/setPolicy": { params: SetPolicyParams; result: SessionResult };
   /** List rules. */
@@ -1483,6 +1556,8 @@ export const methods = {
   askDecideAll: "agentls/ask/decideAll",
   askShow: "agentls/ask/show",
   askReason: "agentls/ask/reason",
+  questionList: "agentls/question/list",
+  questionAnswer: "agentls/question/answer",
   sessionSetPolicy: "agentls/session/setPolicy",
   ruleList: "agentls/rule/list",
   ruleAdd: "agentls/rule/add",
@@ -1544,6 +1619,8 @@ export const commands = {
   askDecideAll: "agentls.ask.decideAll",
   askShow: "agentls.ask.show",
   askReason: "agentls.ask.reason",
+  questionList: "agentls.question.list",
+  questionAnswer: "agentls.question.answer",
   sessionSetPolicy: "agentls.session.setPolicy",
   ruleList: "agentls.rule.list",
   ruleAdd: "agentls.rule.add",
@@ -1592,6 +1669,8 @@ export const titles = {
   askDecideAll: "Answer all open asks",
   askShow: "Show what an ask is about",
   askReason: "Reject an ask and say why",
+  questionList: "List open questions",
+  questionAnswer: "Answer a question",
   sessionSetPolicy: "Set what an agent may do without asking",
   ruleList: "List rules",
   ruleAdd: "Add a rule",
@@ -1631,8 +1710,10 @@ export const defaults: {
   readonly FileLocation: Defaults<FileLocation>;
   readonly ContentBlock: Defaults<ContentBlock>;
   readonly CommandOutput: Defaults<CommandOutput>;
+  readonly MessageEntry: Defaults<MessageEntry>;
   readonly ToolCallEntry: Defaults<ToolCallEntry>;
   readonly AskEntry: Defaults<AskEntry>;
+  readonly QuestionEntry: Defaults<QuestionEntry>;
   readonly TurnEndEntry: Defaults<TurnEndEntry>;
   readonly AgentItem: Defaults<AgentItem>;
   readonly AgentsResult: Defaults<AgentsResult>;
@@ -1654,6 +1735,7 @@ export const defaults: {
   readonly BodyParams: Defaults<BodyParams>;
   readonly ExportResult: Defaults<ExportResult>;
   readonly AskItem: Defaults<AskItem>;
+  readonly QuestionItem: Defaults<QuestionItem>;
   readonly AskDecideParams: Defaults<AskDecideParams>;
   readonly AskDecideResult: Defaults<AskDecideResult>;
   readonly AskDecideAllParams: Defaults<AskDecideAllParams>;
@@ -1709,6 +1791,7 @@ export const defaults: {
     usage: null,
     queue: [],
     openAsks: 0,
+    openQuestions: 0,
     policy: "ask",
     place: "here",
     died: false,
@@ -1721,8 +1804,10 @@ export const defaults: {
   FileLocation: { line: null },
   ContentBlock: { text: "", uri: "", name: "", mime: "", data: "", raw: null },
   CommandOutput: { ended: false, exitCode: null, signal: "" },
+  MessageEntry: { sender: "" },
   ToolCallEntry: { name: "", content: [], locations: [], terminals: [], rejected: false },
   AskEntry: { shown: "", why: "", always: [], decision: null },
+  QuestionEntry: { options: [], to: "", reply: null },
   TurnEndEntry: { error: "", usage: null },
   AgentItem: { install: "", source: "", running: false, version: "" },
   AgentsResult: { problems: [] },
@@ -1764,6 +1849,7 @@ export const defaults: {
   BodyParams: { side: "new" },
   ExportResult: { json: "" },
   AskItem: { shown: "", why: "", always: [] },
+  QuestionItem: { options: [], to: "" },
   AskDecideParams: { optionId: "", verdict: "", always: "", scope: "project", reason: "" },
   AskDecideResult: { message: "" },
   AskDecideAllParams: { sessionId: "" },

@@ -129,6 +129,8 @@
 ---@field queue? string[]
 ---Default: 0
 ---@field openAsks? integer
+---Default: 0
+---@field openQuestions? integer
 ---How much the agent may do without asking; `trust` must be marked visibly.
 ---Default: "ask"
 ---@field policy? agentls.PolicyMode
@@ -240,6 +242,9 @@
 ---@field turn integer
 ---@field role string
 ---@field text string
+---The agent that said it, where `role` is user and it was not the person.
+---Default: ""
+---@field sender? string
 
 ---A part of a message that is not text.
 ---@class (exact) agentls.AttachmentEntry
@@ -302,6 +307,28 @@
 ---@field always? agentls.AlwaysOffer[]
 ---@field decision? agentls.AskDecision
 
+---How a question ended. Without a text nobody answered.
+---@class (exact) agentls.QuestionReply
+---@field text string|nil
+---Who answered, or why nobody did: "you", the name of an agent, "time-out"…
+---@field by string
+
+---The agent asks for words; with a reply once there is one.
+---@class (exact) agentls.QuestionEntry
+---@field kind "question"
+---@field id string
+---@field at number
+---@field turn integer
+---@field questionId string
+---@field text string
+---Answers on offer; any other words will do as well.
+---Default: {}
+---@field options? string[]
+---The agent that is asked; empty for the person, who may answer in any case.
+---Default: ""
+---@field to? string
+---@field reply? agentls.QuestionReply
+
 ---How a turn ended.
 ---@class (exact) agentls.TurnEndEntry
 ---@field kind "turn_end"
@@ -339,6 +366,7 @@
 ---| agentls.ToolCallEntry
 ---| agentls.PlanEntry
 ---| agentls.AskEntry
+---| agentls.QuestionEntry
 ---| agentls.TurnEndEntry
 ---| agentls.NoticeEntry
 ---| agentls.OtherEntry
@@ -657,6 +685,32 @@
 ---All open asks, oldest first.
 ---@class (exact) agentls.AskListResult
 ---@field asks agentls.AskItem[]
+
+---An open question.
+---@class (exact) agentls.QuestionItem
+---@field questionId string
+---@field sessionId string
+---@field agent string
+---@field text string
+---@field since number
+---Default: {}
+---@field options? string[]
+---The agent that is asked; empty for the person, who may answer in any case.
+---Default: ""
+---@field to? string
+
+---All open questions of all sessions, oldest first.
+---@class (exact) agentls.QuestionListResult
+---@field questions agentls.QuestionItem[]
+
+---Answer a question, with one of the options or in any words.
+---@class (exact) agentls.QuestionAnswerParams
+---@field questionId string
+---@field text string
+
+---What was answered.
+---@class (exact) agentls.QuestionAnswerResult
+---@field reply agentls.QuestionReply
 
 ---Answer an ask: with one of its options, or with a verdict, or with a rule to remember.
 ---@class (exact) agentls.AskDecideParams
@@ -1155,6 +1209,10 @@ M.methods = {
   ask_show = "agentls/ask/show",
   ---Reject an ask and say why: params agentls.AskParams, result agentls.ShownResult.
   ask_reason = "agentls/ask/reason",
+  ---List open questions: params agentls.Nothing, result agentls.QuestionListResult.
+  question_list = "agentls/question/list",
+  ---Answer a question: params agentls.QuestionAnswerParams, result agentls.QuestionAnswerResult.
+  question_answer = "agentls/question/answer",
   ---Set what an agent may do without asking: params agentls.SetPolicyParams, result agentls.SessionResult.
   session_set_policy = "agentls/session/setPolicy",
   ---List rules: params agentls.RuleListParams, result agentls.RuleListResult.
@@ -1241,6 +1299,8 @@ M.commands = {
   ask_decide_all = "agentls.ask.decideAll",
   ask_show = "agentls.ask.show",
   ask_reason = "agentls.ask.reason",
+  question_list = "agentls.question.list",
+  question_answer = "agentls.question.answer",
   session_set_policy = "agentls.session.setPolicy",
   rule_list = "agentls.rule.list",
   rule_add = "agentls.rule.add",
@@ -1289,6 +1349,8 @@ M.titles = {
   ask_decide_all = "Answer all open asks",
   ask_show = "Show what an ask is about",
   ask_reason = "Reject an ask and say why",
+  question_list = "List open questions",
+  question_answer = "Answer a question",
   session_set_policy = "Set what an agent may do without asking",
   rule_list = "List rules",
   rule_add = "Add a rule",
@@ -1329,6 +1391,7 @@ M.defaults = {
     commands = {},
     queue = {},
     openAsks = 0,
+    openQuestions = 0,
     policy = "ask",
     place = "here",
     died = false,
@@ -1340,8 +1403,10 @@ M.defaults = {
   AskDecision = { remembered = "" },
   ContentBlock = { text = "", uri = "", name = "", mime = "", data = "" },
   CommandOutput = { ended = false, signal = "" },
+  MessageEntry = { sender = "" },
   ToolCallEntry = { name = "", content = {}, locations = {}, terminals = {}, rejected = false },
   AskEntry = { shown = "", why = "", always = {} },
+  QuestionEntry = { options = {}, to = "" },
   TurnEndEntry = { error = "" },
   AgentItem = { install = "", source = "", running = false, version = "" },
   AgentsResult = { problems = {} },
@@ -1373,6 +1438,7 @@ M.defaults = {
   BodyParams = { side = "new" },
   ExportResult = { json = "" },
   AskItem = { shown = "", why = "", always = {} },
+  QuestionItem = { options = {}, to = "" },
   AskDecideParams = { optionId = "", verdict = "", always = "", scope = "project", reason = "" },
   AskDecideResult = { message = "" },
   AskDecideAllParams = { sessionId = "" },

@@ -14,6 +14,7 @@ from .model import AskId, Decision, Option, SessionId
 from .policy.gate import Judgement
 from .policy.verdicts import Ruling, Verdict
 from .ports import AskRequest, Timer
+from .replies import Replies
 
 
 class PendingAsk(Struct, frozen=True):
@@ -30,21 +31,19 @@ class PendingAsk(Struct, frozen=True):
     timer: Timer | None = None
     """Rejects it when nobody answers in time."""
 
+    @property
+    def answer(self) -> Callable[[Decision], None]:
+        return self.request.answer
 
-class Asks:
+
+class Asks(Replies[PendingAsk, Decision]):
     """All asks of all sessions that wait for an answer, oldest first."""
 
     def __init__(self) -> None:
-        self._pending: dict[AskId, PendingAsk] = {}
-
-    def add(self, ask: PendingAsk) -> None:
-        self._pending[ask.id] = ask
-
-    def pending(self, session: SessionId | None = None) -> list[PendingAsk]:
-        return [a for a in self._pending.values() if session is None or a.session == session]
+        super().__init__(lambda by: Decision(option=None, by=by))
 
     def get(self, ask: AskId) -> PendingAsk:
-        entry = self._pending.get(ask)
+        entry = self.find(ask)
         if entry is None:
             raise UnknownAsk(f"The ask {ask} is not open: it has been answered already.")
         return entry
@@ -64,27 +63,8 @@ class Asks:
 
     def expire(self, ask: AskId) -> None:
         """Nobody answered in time."""
-        if ask in self._pending:
+        if self.find(ask) is not None:
             self.reject(ask, "time-out")
-
-    def withdraw(self, ask: AskId, by: str) -> None:
-        """End an ask without allowing anything. Harmless when it is not open."""
-        entry = self._pending.get(ask)
-        if entry is not None:
-            self._settle(entry, Decision(option=None, by=by))
-
-    def withdraw_all(self, session: SessionId, by: str) -> None:
-        for entry in self.pending(session):
-            self.withdraw(entry.id, by)
-
-    def _settle(self, entry: PendingAsk, decision: Decision) -> None:
-        del self._pending[entry.id]
-        if entry.timer is not None:
-            entry.timer.cancel()
-        try:
-            entry.settled(decision)
-        finally:
-            entry.request.answer(decision)
 
 
 def automatic(ruling: Ruling, options: tuple[Option, ...]) -> Decision | None:

@@ -111,6 +111,10 @@ class UnknownAsk(AskError):
     """No such ask is open: it never was, or it has been answered."""
 
 
+class UnknownQuestion(AskError):
+    """No such question is open: it never was, or it has been answered."""
+
+
 class TerminalError(AgentlsError):
     """Something is wrong with a terminal."""
 

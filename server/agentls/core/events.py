@@ -21,6 +21,8 @@ from .model import (
     Option,
     PlanStep,
     Prompt,
+    QuestionId,
+    Reply,
     Role,
     SlashCommand,
     State,
@@ -105,6 +107,24 @@ class AskSettled(_Event, frozen=True, tag="ask_settled"):
 
     ask: AskId
     decision: Decision
+
+
+class QuestionAsked(_Event, frozen=True, tag="question"):
+    """The agent waits for words."""
+
+    question: QuestionId
+    text: str
+    options: tuple[str, ...] = ()
+    """Answers on offer; any other words will do as well."""
+    to: str = ""
+    """The agent that is asked, by its name; empty for the person."""
+
+
+class QuestionSettled(_Event, frozen=True, tag="question_settled"):
+    """It was answered, or will never be."""
+
+    question: QuestionId
+    reply: Reply
 
 
 class TurnStarted(_Event, frozen=True, tag="turn_started"):
@@ -207,6 +227,8 @@ Event = (
     | PlanChanged
     | AskOpened
     | AskSettled
+    | QuestionAsked
+    | QuestionSettled
     | TurnStarted
     | TurnEnded
     | PromptQueued

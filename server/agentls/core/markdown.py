@@ -23,6 +23,7 @@ from .transcript import (
     Other,
     Output,
     Plan,
+    Question,
     ToolCall,
     Transcript,
     TurnEnd,
@@ -163,7 +164,7 @@ def _entry(entry: Entry) -> Iterable[str]:
 def _message(entry: Message) -> Iterator[str]:
     text = str(entry.text).strip("\n")
     if entry.role is Role.USER:
-        yield _quoted(text)
+        yield (f"**{one_line(entry.sender)}:**\n\n" if entry.sender else "") + _quoted(text)
     elif entry.role is Role.THOUGHT:
         body = _closed(text).replace("</details", "&lt;/details")
         yield f"<details>\n<summary>Thought</summary>\n\n{body}\n\n</details>"
@@ -244,6 +245,18 @@ def _ask(entry: Ask) -> Iterator[str]:
     yield f"- [ask] {one_line(entry.title)}: {verdict}"
 
 
+def _question(entry: Question) -> Iterator[str]:
+    reply = entry.reply
+    if reply is None:
+        answer = "open"
+    else:
+        answer = f"not answered ({reply.by})" if reply.text is None else f"answered by {reply.by}"
+    to = f" to {one_line(entry.to)}" if entry.to else ""
+    yield f"- [question{to}] {one_line(entry.text)}: {answer}"
+    if reply is not None and reply.text is not None:
+        yield _quoted(reply.text.strip("\n"))
+
+
 def _turn_end(entry: TurnEnd) -> Iterator[str]:
     tokens = f" ({used})" if (used := usage_words(entry.usage)) else ""
     yield f"*Turn {entry.turn} ended: {entry.reason}{tokens}.*"
@@ -279,6 +292,7 @@ _ENTRIES: dict[type, Callable[[Any], Iterable[str]]] = {
     ToolCall: _tool_call,
     Plan: _plan,
     Ask: _ask,
+    Question: _question,
     TurnEnd: _turn_end,
     Notice: _notice,
     Other: _other,

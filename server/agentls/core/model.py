@@ -17,6 +17,7 @@ AgentSessionId = NewType("AgentSessionId", str)
 """The agent's own name for a session: unique within one agent only."""
 EntryId = NewType("EntryId", str)
 AskId = NewType("AskId", str)
+QuestionId = NewType("QuestionId", str)
 ToolCallId = NewType("ToolCallId", str)
 TerminalId = NewType("TerminalId", str)
 
@@ -143,6 +144,14 @@ class Decision(Struct, frozen=True, kw_only=True):
         return self.option is not None and self.option.kind in {"allow_once", "allow_always"}
 
 
+class Reply(Struct, frozen=True, kw_only=True):
+    """How a question ended. No text means: nobody answered."""
+
+    text: str | None
+    by: str
+    """Who answered, or why nobody did: "you", the name of an agent, "time-out"…"""
+
+
 class Mode(Struct, frozen=True):
     """A way of working an agent offers, e.g. "plan" or "accept edits"."""
 
@@ -196,6 +205,8 @@ class Prompt(Struct, frozen=True):
     """What a person (or another agent) says to a session."""
 
     blocks: tuple[Block, ...]
+    sender: str = ""
+    """The agent that says it; empty for a person."""
 
     @property
     def text(self) -> str:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from . import events as ev
 from .asks import Asks
+from .doing import doing, first_line, status_at_end
 from .errors import AgentError, AuthRequired, SessionNotReady
 from .model import (
     AgentOption,
@@ -30,14 +31,14 @@ from .model import (
 from .permission import Permission
 from .policy.gate import SessionPolicy
 from .ports import Agent, AskRequest, Clock, Observer, Timer, TurnOutcome, Workplace
+from .questions import Inquiry, Questions
 from .replay import Replay
 from .transcript import Message, ToolCall, Transcript
 
 log = logging.getLogger(__name__)
 
-_TITLE_LENGTH = 80
 ASLEEP = "the agent sleeps; a prompt wakes it"
-_READY = {State.IDLE, State.WAITING_FOR_YOU}
+_READY = {State.IDLE, State.WAITING_FOR_YOU, State.WAITING_FOR_AGENT}
 """States in which a prompt can go to the agent, unless a turn is running."""
 
 
@@ -73,6 +74,7 @@ class Session:
         ask_timeout: float = 1800.0,
         past: Past | None = None,
         parent: SessionId | None = None,
+        questions: Questions | None = None,
     ) -> None:
         past = past or Past(created=clock.now(), transcript=Transcript())
         self.id = id
@@ -112,6 +114,17 @@ class Session:
             ends=self._why_nothing_is_allowed,
             waits=self._show_state,
         )
+        self.inquiry = Inquiry(
+            id,
+            self.transcript,
+            questions or Questions(),
+            clock=clock,
+            happen=self._happen,
+            ends=self._why_nothing_is_allowed,
+            waits=self._show_state,
+        )
+        self.waits_for: list[str] = []
+        """The agents, by name, whose work the agent of this session waits for."""
         self.workplace: Workplace | None = None
         """What the agent can use here beside talking."""
         self.prepare: Prepare | None = None
@@ -225,7 +238,7 @@ class Session:
 
     def _first_title(self) -> str:
         said = (e for e in self.transcript.entries if isinstance(e, Message))
-        return next((_title(str(e.text)) for e in said if e.role is Role.USER), "")
+        return next((first_line(str(e.text)) for e in said if e.role is Role.USER), "")
 
     def opened(self, agent: Agent, setup: SessionSetup) -> None:
         """The agent is there. What it still tells of the past comes first, then new prompts."""
@@ -274,13 +287,17 @@ class Session:
 
     def _abandon(self, why: str, by: str) -> None:
         """Whatever the agent still does here is in vain: it is told to stop, and nobody waits."""
-        self._asks.withdraw_all(self.id, by)
+        self._withdraw_all(by)
         if self.transcript.turn_running and not self._cancelling and not self._preparing:
             self._tell_to_stop()
         self._end_turn("cancelled", why)
         self._close_calls("cancelled")
         self._end_replay()
         self.agent = None
+
+    def _withdraw_all(self, by: str) -> None:
+        self._asks.withdraw_all(self.id, by)
+        self.inquiry.withdraw(by)
 
     # -- what the person does
 
@@ -301,7 +318,7 @@ class Session:
         begins = self.transcript.turn_running and not self._cancelling
         self._cancelling = self.transcript.turn_running
         # The protocol wants every open ask answered `cancelled` before anything else.
-        self._asks.withdraw_all(self.id, "turn cancelled")
+        self._withdraw_all("turn cancelled")
         if begins and self._preparing:
             self._turn_over(self.transcript.turn, TurnOutcome("cancelled"))
         elif begins:
@@ -341,7 +358,7 @@ class Session:
         self._end_replay()
         self._happen(ev.TurnStarted(turn, prompt))
         if not self.title:
-            self._happen(ev.TitleChanged(_title(prompt.text)))
+            self._happen(ev.TitleChanged(first_line(prompt.text)))
         self._show_state()
         if self.prepare is None:
             self._send(turn, prompt)
@@ -397,7 +414,7 @@ class Session:
         self._cancelling = False
         self._preparing = False
         self._echo = ""
-        self._asks.withdraw_all(self.id, "turn over")
+        self._withdraw_all("turn over")
         self.permission.turn_over()
         self._close_calls(reason)
         usage = outcome.usage if outcome else None
@@ -405,7 +422,7 @@ class Session:
 
     def _close_calls(self, reason: str) -> None:
         for call in self.transcript.open_calls():
-            status = _status_at_end(call, reason)
+            status = status_at_end(call, reason)
             self._happen(ev.ToolCallChanged(ToolCallPatch(id=call.call, status=status)))
 
     def _cancel_unanswered(self) -> None:
@@ -421,7 +438,7 @@ class Session:
         if self.state in {State.FAILED, State.CLOSED}:
             return
         self.error = error
-        self._asks.withdraw_all(self.id, "agent gone")
+        self._withdraw_all("agent gone")
         self._end_turn("failed", str(error))
         self._close_calls("failed")
         self._set_state(State.FAILED, str(error))
@@ -439,13 +456,21 @@ class Session:
             return "turn cancelled"
         return "session over" if self.state in {State.FAILED, State.CLOSED} else ""
 
+    def waits(self, name: str) -> Callable[[], None]:
+        """The agent waits for another one. Returned: what to call when it does no more."""
+        self.waits_for.append(name)
+        self._show_state()
+
+        def over() -> None:
+            self.waits_for.remove(name)
+            self._show_state()
+
+        return over
+
     def _show_state(self) -> None:
-        """Running or waiting, by whether any ask is open."""
+        """Running or waiting, and for whom."""
         if self.state in _READY or self.state is State.RUNNING:
-            if self.transcript.open_asks():
-                self._set_state(State.WAITING_FOR_YOU)
-            else:
-                self._set_state(State.RUNNING if self.transcript.turn_running else State.IDLE)
+            self._set_state(*doing(self.transcript, self.waits_for))
 
     def _set_state(self, state: State, detail: str = "") -> None:
         if state is not self.state or detail != self.transcript.detail:
@@ -465,15 +490,3 @@ class Session:
                 f"The session is {self.state.value}.", hint="Wait until it is ready, or restart it."
             )
         return self.agent, self.agent_session
-
-
-def _title(text: str) -> str:
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return line if len(line) <= _TITLE_LENGTH else line[: _TITLE_LENGTH - 1] + "…"
-
-
-def _status_at_end(call: ToolCall, reason: str) -> str:
-    """Agents leave tool calls open when a turn is cancelled or an ask is rejected."""
-    if call.rejected:
-        return "rejected"
-    return "cancelled" if reason in {"cancelled", "failed"} else "unfinished"

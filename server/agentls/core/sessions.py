@@ -22,6 +22,7 @@ from .model import (
 from .policy.gate import SessionPolicy
 from .policy.rules import Mode
 from .ports import Agent, AgentHost, Clock, Observer, Tasks, Workplace
+from .questions import Questions
 from .session import Past, Prepare, Session
 from .transcript import Transcript
 
@@ -45,10 +46,12 @@ class Sessions:
         policy: Callable[[str, str], SessionPolicy] = SessionPolicy.without_rules,
         workplace: Callable[[Session], Workplace] | None = None,
         memory: SessionMemory | None = None,
+        questions: Questions | None = None,
     ) -> None:
         self._agents = agents
         self._memory = memory
         self._asks = asks
+        self._questions = questions or Questions()
         self._clock = clock
         self._tasks = tasks
         self._new_id = new_id
@@ -215,6 +218,7 @@ class Sessions:
             policy=self._policy(agent, cwd),
             past=past,
             parent=stored.parent if stored else parent,
+            questions=self._questions,
         )
         if self._workplace is not None:
             session.workplace = self._workplace(session)

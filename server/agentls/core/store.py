@@ -20,13 +20,14 @@ from .model import (
     Level,
     Mode,
     Prompt,
+    Reply,
     SessionId,
     SlashCommand,
     State,
     ToolCallPatch,
     Usage,
 )
-from .transcript import Ask, Entry, Notice, Plan, ToolCall, Transcript
+from .transcript import Ask, Entry, Notice, Plan, Question, ToolCall, Transcript
 
 if TYPE_CHECKING:
     from .session import Session
@@ -275,6 +276,8 @@ def restored(head: Head, entries: Iterable[Entry]) -> Transcript:
         elif isinstance(entry, Ask):
             asks.pop(entry.ask, None)  # the order is that of the last time it was opened
             asks[entry.ask] = entry
+        elif isinstance(entry, Question) and entry.reply is None:
+            transcript._questions[entry.question] = entry
     transcript._asks = {id: ask for id, ask in asks.items() if ask.decision is None}
     return transcript
 
@@ -297,6 +300,8 @@ def left_by_a_dead_server(transcript: Transcript) -> Iterator[ev.Event]:
     """What must happen in a session whose server died, so that nothing in it seems to go on."""
     for ask in transcript.open_asks():
         yield ev.AskSettled(ask.ask, Decision(option=None, by=SERVER_GONE))
+    for question in transcript.open_questions():
+        yield ev.QuestionSettled(question.question, Reply(text=None, by=SERVER_GONE))
     for call in transcript.open_calls():
         yield ev.ToolCallChanged(ToolCallPatch(id=call.call, status="cancelled"))
     if unsent := transcript.unsent():

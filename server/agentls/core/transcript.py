@@ -27,6 +27,8 @@ from .model import (
     Option,
     PlanStep,
     Prompt,
+    QuestionId,
+    Reply,
     Role,
     SlashCommand,
     State,
@@ -55,6 +57,8 @@ class Message(_Entry):
     role: Role
     message: str
     text: GrowingText
+    sender: str = ""
+    """The agent that said it to this one."""
 
 
 class Attachment(_Entry):
@@ -141,6 +145,17 @@ class Ask(_Entry):
     decision: Decision | None = None
 
 
+class Question(_Entry):
+    """A question for words, and the answer once there is one."""
+
+    question: QuestionId
+    text: str
+    options: tuple[str, ...] = ()
+    to: str = ""
+    """The agent that is asked; empty for the person."""
+    reply: Reply | None = None
+
+
 class TurnEnd(_Entry):
     """How a turn ended."""
 
@@ -164,7 +179,9 @@ class Other(_Entry):
     raw: dict[str, Any]
 
 
-Entry: TypeAlias = Message | Attachment | ToolCall | Plan | Ask | TurnEnd | Notice | Other
+Entry: TypeAlias = (
+    Message | Attachment | ToolCall | Plan | Ask | Question | TurnEnd | Notice | Other
+)
 
 
 class Transcript:
@@ -186,6 +203,7 @@ class Transcript:
         self.queue: list[Prompt] = []
         self._calls: dict[ToolCallId, ToolCall] = {}
         self._asks: dict[AskId, Ask] = {}
+        self._questions: dict[QuestionId, Question] = {}
         self._plans: dict[str, Plan] = {}
         self._turn_began = 0.0
         self._open_calls: dict[ToolCallId, ToolCall] = {}
@@ -198,6 +216,8 @@ class Transcript:
             ev.PlanChanged: self._plan,
             ev.AskOpened: self._ask,
             ev.AskSettled: self._ask_settled,
+            ev.QuestionAsked: self._question,
+            ev.QuestionSettled: self._question_settled,
             ev.TurnStarted: self._turn_started,
             ev.TurnEnded: self._turn_ended,
             ev.PromptQueued: self._queued,
@@ -235,6 +255,9 @@ class Transcript:
 
     def open_asks(self) -> list[Ask]:
         return [ask for ask in self._asks.values() if ask.decision is None]
+
+    def open_questions(self) -> list[Question]:
+        return list(self._questions.values())
 
     # -- what was said
 
@@ -373,6 +396,26 @@ class Transcript:
             call.rejected = not decision.allows
         return entry
 
+    # -- questions
+
+    def _question(self, event: ev.QuestionAsked, at: float) -> Entry:
+        entry = self._questions[event.question] = Question(
+            id=self._next_id(),
+            at=at,
+            turn=self.turn,
+            question=event.question,
+            text=event.text,
+            options=event.options,
+            to=event.to,
+        )
+        return self._add(entry)
+
+    def _question_settled(self, event: ev.QuestionSettled, at: float) -> Entry | None:
+        entry = self._questions.pop(event.question, None)
+        if entry is not None:
+            entry.reply = event.reply
+        return entry
+
     # -- turns
 
     def _turn_started(self, event: ev.TurnStarted, at: float) -> Entry | None:
@@ -385,6 +428,8 @@ class Transcript:
         entry: Entry | None = None
         if text:
             entry = self._text(ev.TextAdded(role=Role.USER, text=text), at)
+            if isinstance(entry, Message):
+                entry.sender = event.prompt.sender
         for block in event.prompt.blocks:
             if block.kind != "text":
                 entry = self._block(ev.BlockAdded(role=Role.USER, block=block), at)

@@ -12,6 +12,7 @@ from ..core.growing import GrowingText
 from ..core.logins import shown_command
 from ..core.policy.rules import Rule, what
 from ..core.printable import on_screen
+from ..core.questions import PendingQuestion
 from ..core.session import Session
 from . import protocol as p
 
@@ -42,6 +43,7 @@ def head(session: Session) -> p.SessionHead:
         usage=usage(seen.usage),
         queue=[prompt.text for prompt in seen.queue],
         open_asks=len(seen.open_asks()),
+        open_questions=len(seen.open_questions()),
         place=p.SessionPlace.PAST if seen.state is model.State.CLOSED else p.SessionPlace.HERE,
         policy=p.PolicyMode(seen.policy),
         archived=session.archived,
@@ -117,7 +119,12 @@ def entry(value: transcript.Entry) -> p.Entry:
 def message(value: transcript.Message, text: str) -> p.Entry:
     """A message with as much of its text as is told now."""
     return p.MessageEntry(
-        id=value.id, at=value.at, turn=value.turn, role=value.role.value, text=text
+        id=value.id,
+        at=value.at,
+        turn=value.turn,
+        role=value.role.value,
+        text=text,
+        sender=value.sender,
     )
 
 
@@ -182,6 +189,20 @@ def _ask(value: transcript.Ask) -> p.Entry:
     )
 
 
+def _question(value: transcript.Question) -> p.Entry:
+    reply = value.reply
+    return p.QuestionEntry(
+        id=value.id,
+        at=value.at,
+        turn=value.turn,
+        question_id=value.question,
+        text=value.text,
+        options=list(value.options),
+        to=value.to,
+        reply=p.QuestionReply(text=reply.text, by=reply.by) if reply else None,
+    )
+
+
 def _turn_end(value: transcript.TurnEnd) -> p.Entry:
     return p.TurnEndEntry(
         id=value.id,
@@ -210,6 +231,7 @@ _ENTRIES: dict[type, Callable[[Any], p.Entry]] = {
     transcript.ToolCall: _tool_call,
     transcript.Plan: _plan,
     transcript.Ask: _ask,
+    transcript.Question: _question,
     transcript.TurnEnd: _turn_end,
     transcript.Notice: _notice,
     transcript.Other: _other,
@@ -292,6 +314,18 @@ def ask_item(value: PendingAsk, agent: str) -> p.AskItem:
         shown=value.judgement.shown,
         why=value.judgement.ruling.why,
         always=[p.AlwaysOffer(id=s.id, label=s.label) for s in value.judgement.suggestions],
+    )
+
+
+def question_item(value: PendingQuestion, agent: str, to: str) -> p.QuestionItem:
+    return p.QuestionItem(
+        question_id=value.id,
+        session_id=value.session,
+        agent=agent,
+        text=value.text,
+        since=value.since,
+        options=list(value.options),
+        to=to,
     )
 
 

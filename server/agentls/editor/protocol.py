@@ -157,6 +157,7 @@ class SessionHead(Wire):
     queue: list[str] = []
     """Prompts that wait for the running turn to end."""
     open_asks: int = 0
+    open_questions: int = 0
     policy: PolicyMode = PolicyMode.ASK
     """How much the agent may do without asking; `trust` must be marked visibly."""
     place: SessionPlace = SessionPlace.HERE
@@ -278,6 +279,8 @@ class MessageEntry(_Entry, tag="message"):
 
     role: str
     text: str
+    sender: str = ""
+    """The agent that said it, where `role` is user and it was not the person."""
 
 
 class AttachmentEntry(_Entry, tag="attachment"):
@@ -325,6 +328,26 @@ class AskEntry(_Entry, tag="ask"):
     decision: AskDecision | None = None
 
 
+class QuestionReply(Wire):
+    """How a question ended. Without a text nobody answered."""
+
+    text: str | None
+    by: str
+    """Who answered, or why nobody did: "you", the name of an agent, "time-out"…"""
+
+
+class QuestionEntry(_Entry, tag="question"):
+    """The agent asks for words; with a reply once there is one."""
+
+    question_id: str
+    text: str
+    options: list[str] = []
+    """Answers on offer; any other words will do as well."""
+    to: str = ""
+    """The agent that is asked; empty for the person, who may answer in any case."""
+    reply: QuestionReply | None = None
+
+
 class TurnEndEntry(_Entry, tag="turn_end"):
     """How a turn ended."""
 
@@ -355,6 +378,7 @@ Entry = (
     | ToolCallEntry
     | PlanEntry
     | AskEntry
+    | QuestionEntry
     | TurnEndEntry
     | NoticeEntry
     | OtherEntry
@@ -695,6 +719,38 @@ class AskListResult(Wire):
     """All open asks, oldest first."""
 
     asks: list[AskItem]
+
+
+class QuestionItem(Wire):
+    """An open question."""
+
+    question_id: str
+    session_id: str
+    agent: str
+    text: str
+    since: float
+    options: list[str] = []
+    to: str = ""
+    """The agent that is asked; empty for the person, who may answer in any case."""
+
+
+class QuestionListResult(Wire):
+    """All open questions of all sessions, oldest first."""
+
+    questions: list[QuestionItem]
+
+
+class QuestionAnswerParams(Wire):
+    """Answer a question, with one of the options or in any words."""
+
+    question_id: str
+    text: str
+
+
+class QuestionAnswerResult(Wire):
+    """What was answered."""
+
+    reply: QuestionReply
 
 
 class AskDecideParams(Wire):
@@ -1265,6 +1321,18 @@ REQUESTS: tuple[Method, ...] = (
         title="Reject an ask and say why",
         params=AskParams,
         result=ShownResult,
+    ),
+    Method(
+        name="question/list",
+        title="List open questions",
+        params=Nothing,
+        result=QuestionListResult,
+    ),
+    Method(
+        name="question/answer",
+        title="Answer a question",
+        params=QuestionAnswerParams,
+        result=QuestionAnswerResult,
     ),
     Method(
         name="session/setPolicy",

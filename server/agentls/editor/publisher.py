@@ -227,5 +227,7 @@ _HEAD_EVENTS: tuple[type[Any], ...] = (
     ev.TurnEnded,
     ev.AskOpened,
     ev.AskSettled,
+    ev.QuestionAsked,
+    ev.QuestionSettled,
 )
 """Events that change an entry and the head."""

@@ -23,6 +23,7 @@ from ..core.logins import Logins
 from ..core.model import SessionId
 from ..core.policy.gate import RuleBook, SessionPolicy
 from ..core.ports import AgentDirectory, Clock, Tasks
+from ..core.questions import Questions
 from ..core.sessions import Sessions
 from ..core.settings import Settings, settings_from
 from ..core.terminal_backends import Backends
@@ -45,6 +46,7 @@ from .past_handlers import PastHandlers
 from .plain import PlainEditor
 from .progress import Progress
 from .publisher import Publisher
+from .question_handlers import QuestionHandlers
 from .reviews import Reviews
 from .session_documents import SessionDocuments
 from .terminal_handlers import TerminalHandlers
@@ -71,6 +73,8 @@ class Services(Interface):
     def lasting(self) -> Lasting: ...
     @property
     def asks(self) -> Asks: ...
+    @property
+    def questions(self) -> Questions: ...
     @property
     def decisions(self) -> Decisions: ...
     @property
@@ -153,6 +157,7 @@ class Workbench:
             PastHandlers(services.sessions, services.lasting, publisher),
             self.asks,
             LoginHandlers(services.logins, handlers.folder),
+            QuestionHandlers(services.sessions, services.questions),
             self._review(editor, diagnostics),
             *self._terminals(editor),
         )

@@ -33,6 +33,7 @@ from agentls.core.transcript import (
     Other,
     Output,
     Plan,
+    Question,
     ToolCall,
     TurnEnd,
 )
@@ -46,6 +47,7 @@ KINDS: Final[dict[type, str]] = {
     ToolCall: "tool_call",
     Plan: "plan",
     Ask: "ask",
+    Question: "question",
     TurnEnd: "turn_end",
     Notice: "notice",
     Other: "other",
@@ -82,6 +84,7 @@ class _Message(Struct, kw_only=True, omit_defaults=True):
     turn: int
     role: Role
     message: str = ""
+    sender: str = ""
     parts: int = 0
     text: str = ""
 
@@ -152,6 +155,7 @@ def encoded(entry: Entry, texts: Grown) -> bytes:
             turn=entry.turn,
             role=entry.role,
             message=entry.message,
+            sender=entry.sender,
             parts=text.count,
             text=text.tail,
         )
@@ -181,6 +185,7 @@ def decoded(kind: str, number: int, body: bytes, parts: Parts) -> Entry:
             turn=message.turn,
             role=message.role,
             message=message.message,
+            sender=message.sender,
             text=GrowingText((parts(TEXT) if message.parts else "") + message.text),
         )
     if kind == "tool_call":

@@ -19,6 +19,7 @@ from agentls.core.transcript import (
     Notice,
     Other,
     Plan,
+    Question,
     ToolCall,
     TurnEnd,
 )
@@ -71,6 +72,10 @@ def _texts(entry: Entry) -> Iterator[str]:
             yield from (step.text for step in entry.steps)
         case Ask():
             yield from (entry.title, entry.shown)
+        case Question():
+            yield entry.text
+            if entry.reply is not None and entry.reply.text is not None:
+                yield entry.reply.text
         case TurnEnd():
             yield entry.error
         case Notice():

@@ -72,6 +72,8 @@ export type FromPage =
     }
   | { readonly type: "cancel" }
   | { readonly type: "decide"; readonly params: AskDecideParams }
+  /** Without a text the host asks for one. */
+  | { readonly type: "answer"; readonly questionId: string; readonly text: string }
   | { readonly type: "pick"; readonly what: "agent" | "mode" | "policy" }
   | { readonly type: "pickOption"; readonly option: string }
   | { readonly type: "link"; readonly href: string }

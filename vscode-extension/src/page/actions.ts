@@ -27,6 +27,12 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       type: "decide",
       params: { askId: data["ask"] ?? "", optionId: data["option"] ?? "" },
     }),
+  answer: (app, data) =>
+    app.send({
+      type: "answer",
+      questionId: data["question"] ?? "",
+      text: data["text"] ?? "",
+    }),
   always: (app, data) => always(app, data),
   "say-why": (app, data) => app.setNote(data["id"] ?? "", ""),
   "forget-why": (app, data) => app.setNote(data["id"] ?? "", undefined),

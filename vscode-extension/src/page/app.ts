@@ -240,6 +240,8 @@ export class App {
     const said = this.place("said");
     if (entry.kind === "ask" && !entry.decision)
       said.textContent = `The agent asks: ${entry.title}`;
+    else if (entry.kind === "question" && !entry.reply)
+      said.textContent = `The agent asks: ${entry.text}`;
     else if (entry.kind === "turn_end")
       said.textContent = entry.error
         ? `The turn failed: ${entry.error}`

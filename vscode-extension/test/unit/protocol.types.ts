@@ -39,6 +39,7 @@ export function summary(entry: Entry): string {
   switch (entry.kind) {
     case "message":
     case "notice":
+    case "question":
       return entry.text;
     case "attachment":
       return entry.block.kind;

@@ -160,6 +160,8 @@ function M.open(chat)
   end
   if entry.kind == "ask" and not entry.decision then
     require("agentls.asks.float").open(entry.askId)
+  elseif entry.kind == "question" and not entry.reply then
+    require("agentls.questions").answer(entry)
   elseif entry.kind == "tool_call" then
     local terminal = terminal_of(chat.id, entry)
     if terminal then

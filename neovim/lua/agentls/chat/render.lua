@@ -239,6 +239,31 @@ local function ask(entry, options, cwd)
   return { ("%s Not answered (%s): %s"):format(options.icons.rejected, by, what) }
 end
 
+---@param entry agentls.QuestionEntry
+---@param options agentls.Config
+---@return string[]
+local function question(entry, options)
+  local to = (entry.to or "") ~= "" and (" to " .. plain(entry.to)) or ""
+  local reply = entry.reply
+  local lines = { ("%s Question%s:%s"):format(options.icons.ask, to, reply and "" or " (<CR> to answer)") }
+  for _, line in ipairs(M.split(entry.text)) do
+    barred(lines, line, M.bars.output)
+  end
+  if not reply then
+    for _, option in ipairs(entry.options or {}) do
+      barred(lines, "- " .. option, M.bars.output)
+    end
+  elseif type(reply.text) ~= "string" then
+    table.insert(lines, ("%s Not answered (%s)"):format(options.icons.rejected, plain(reply.by)))
+  else
+    table.insert(lines, ("%s Answered by %s:"):format(options.icons.done, plain(reply.by)))
+    for _, line in ipairs(M.split(reply.text)) do
+      barred(lines, line, M.bars.output)
+    end
+  end
+  return lines
+end
+
 local reasons = {
   cancelled = "Stopped.",
   max_tokens = "The agent stopped: it reached its limit of tokens.",
@@ -290,6 +315,8 @@ function M.lines(entry, options, cwd)
     return plan(entry)
   elseif entry.kind == "ask" then
     return ask(entry, options, cwd)
+  elseif entry.kind == "question" then
+    return question(entry, options)
   elseif entry.kind == "turn_end" then
     return turn_end(entry)
   elseif entry.kind == "notice" then

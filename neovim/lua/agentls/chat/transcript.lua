@@ -133,7 +133,8 @@ function Transcript:separator(entry, at_top)
   end
   local mine = entry.role == "user"
   if not last or mine ~= (last.entry.role == "user") then
-    vim.list_extend(lines, { "## " .. (mine and "You" or self.agent), "" })
+    local who = (entry.sender or "") ~= "" and entry.sender or "You"
+    vim.list_extend(lines, { "## " .. (mine and who or self.agent), "" })
   end
   return lines
 end

@@ -10,7 +10,7 @@ from agentls.core import events as ev
 from agentls.core.model import Decision, Level, Option, Role, ToolCallId
 from agentls.core.printable import one_line
 from agentls.core.session import Session
-from agentls.core.transcript import Ask, Entry, Plan, ToolCall, TurnEnd
+from agentls.core.transcript import Ask, Entry, Plan, Question, ToolCall, TurnEnd
 
 from ..answers import Key
 from .pieces import Line, asked, block_words, call_body, call_line, end_line
@@ -67,6 +67,8 @@ class PeopleView(ABC):
             ev.PlanChanged: lambda _, entry: self._plan(entry),
             ev.AskOpened: self._ask_opened,
             ev.AskSettled: self._ask_settled,
+            ev.QuestionAsked: self._question_asked,
+            ev.QuestionSettled: self._question_settled,
             ev.TurnEnded: self._turn_ended,
             ev.NoticeShown: self._notice,
             ev.OtherUpdate: self._other,
@@ -182,6 +184,16 @@ class PeopleView(ABC):
         title = one_line(entry.title)
         line = Line("? ", ((title, "title"), (f"  {name} · {decision.by}", "dim")), "wait")
         self._put("call", [line])
+
+    def _question_asked(self, event: ev.QuestionAsked, _: Any) -> None:
+        to = f"  to {one_line(event.to)}" if event.to else ""
+        self._put("call", [Line("? ", ((one_line(event.text), "title"), (to, "dim")), "wait")])
+
+    def _question_settled(self, event: ev.QuestionSettled, entry: Question | None) -> None:
+        reply = event.reply
+        words = "not answered" if reply.text is None else one_line(reply.text)
+        if entry is not None:
+            self._put("call", [Line("  ", ((words, ""), (f"  · {reply.by}", "dim")))])
 
     def _notice(self, event: ev.NoticeShown, _: Any) -> None:
         # What ended the conversation is said by whoever holds it, with what to do about it.

@@ -154,6 +154,8 @@ export class Page implements vscode.Disposable {
         return this.context.stop(sessionId, (draft) => this.post({ type: "draft", text: draft }));
       case "decide":
         return this.context.asks.decide(message.params);
+      case "answer":
+        return this.answer(message.questionId, message.text);
       case "pick":
         return this.pick(message.what);
       case "pickOption":
@@ -225,6 +227,12 @@ export class Page implements vscode.Disposable {
       this.sessionId = result.sessionId;
       await sessions.read(this.sessionId);
     }
+  }
+
+  private async answer(questionId: string, given: string): Promise<void> {
+    const text = given || (await vscode.window.showInputBox({ prompt: "Your answer" })) || "";
+    if (text === "") return;
+    await this.context.server.request(methods.questionAnswer, { questionId, text });
   }
 
   private async pick(what: "agent" | "mode" | "policy"): Promise<void> {

@@ -17,6 +17,7 @@ import { button, h, icon, type Node } from "../node";
 import { drawAsk } from "./ask";
 import { drawBlock } from "./block";
 import { foldButton, row } from "./parts";
+import { drawQuestion } from "./question";
 import { drawToolCall } from "./toolCall";
 
 export interface Drawing {
@@ -41,6 +42,8 @@ export function drawEntry(entry: Entry, drawing: Drawing): Node {
       return plan(entry);
     case "ask":
       return drawAsk(entry, drawing.isOpen(entry.id), drawing.note(entry.id));
+    case "question":
+      return drawQuestion(entry);
     case "turn_end":
       return turnEnd(entry);
     case "notice":
@@ -65,16 +68,18 @@ export function drawThoughtHead(entry: MessageEntry, open: boolean, thinking: bo
 
 function userMessage(entry: MessageEntry, open: boolean): Node {
   const long = entry.text.length > LONG_PROMPT || entry.text.split("\n").length > 15;
+  const sender = oneLine(entry.sender ?? "", 60);
   const shown =
     long && !open
       ? `${entry.text.slice(0, LONG_PROMPT).split("\n").slice(0, 12).join("\n")}…`
       : entry.text;
   return row(
     "user",
-    { "aria-label": "You" },
+    { "aria-label": sender === "" ? "You" : sender },
     h(
       "div.user-box",
       {},
+      sender !== "" && h("div.muted", { dir: "auto" }, `From ${sender}`),
       h("div.user-text", { dir: "auto" }, visible(shown)),
       long && foldButton(entry.id, open, open ? "Show less" : "Show all"),
       h(
