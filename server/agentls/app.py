@@ -25,6 +25,7 @@ from .core.settings import Settings
 from .core.terminal_backends import Backends
 from .core.terminal_reports import TerminalReports
 from .core.terminals import Terminals, TerminalSpec
+from .core.tools.desk import Desktop
 from .core.vigil import Vigil
 from .core.workplace import Workplace
 from .files.on_disk import DiskFiles
@@ -36,8 +37,11 @@ from .warden import Warden
 if TYPE_CHECKING:
     from .core.changes.looking import Person
     from .core.changes.reviewing import Reviewing
+    from .core.ports import ToolDoor
+    from .core.tools.calls import ToolCalls
     from .storage.rules import RuleBook
     from .terminal.hosted import HostedTerminals
+    from .tools.host import Tools
 
 
 class App:
@@ -59,6 +63,8 @@ class App:
         self.backends = Backends(self._host_terminals)
         self.terminals = Terminals(self.backends, self.clock, new_id)
         self.files = AllFiles(DiskFiles())
+        self.desktop = Desktop()
+        self._tools: Tools | None = None
         self.agents = Agents(
             catalog,
             tasks,
@@ -90,6 +96,7 @@ class App:
             workplace=self._workplace,
             memory=self.store,
             questions=self.questions,
+            admit=self._admit,
         )
         self._reports = TerminalReports(self.sessions, self.terminals, self.clock)
         self.sessions.observers.append(self._reports)
@@ -141,6 +148,8 @@ class App:
         """End everything that was started, whoever started it."""
         self.vigil.end()
         self.sessions.close_all()
+        if self._tools is not None:
+            await self._tools.close()
         await self.agents.close()
         if self._hosted is not None:
             await self._hosted.close()
@@ -151,6 +160,28 @@ class App:
 
     def _cannot_store(self, sentence: str) -> None:
         self.told(sentence)
+
+    def _admit(self, session: Session) -> ToolDoor | None:
+        """The tools that its agent may call back."""
+        if not self.settings.editor_tools:
+            return None
+        if self._tools is None:
+            from .tools.host import Tools
+
+            self._tools = Tools(self._tool_calls(), self.tasks, version=__version__)
+            self.sessions.observers.append(self._tools)
+        return self._tools.admit(session)
+
+    def _tool_calls(self) -> ToolCalls:
+        from .core.tools.buffer_tools import buffer_tools
+        from .core.tools.calls import ToolCalls
+        from .core.tools.terminal_tools import terminal_tools
+        from .core.tools.tool import Toolbox
+        from .core.tools.waiting import Waiting
+
+        waiting = Waiting(asyncio.Event, self.clock)
+        toolbox = Toolbox([*terminal_tools(waiting), *buffer_tools(self.desktop, waiting)])
+        return ToolCalls(toolbox, waiting, asyncio.sleep)
 
     def _workplace(self, session: Session) -> Workplace:
         files = FileWork(session, self.files, resolve, self.tasks)

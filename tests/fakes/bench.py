@@ -36,9 +36,9 @@ class Bench:
         assert file.exists(), file
         self.add_agent(name, [sys.executable, "-m", "agentls.agent.replay", str(file)])
 
-    def add_puppet(self) -> None:
+    def add_puppet(self, *arguments: str) -> None:
         """The agent `puppet` does what its prompts say."""
-        self.add_agent("puppet", [sys.executable, str(PUPPET)])
+        self.add_agent("puppet", [sys.executable, str(PUPPET), *arguments])
 
     async def editor(
         self,

@@ -5,11 +5,14 @@
     {"update": {"sessionUpdate": …}}                         say something about the session
     {"write": path, "text": …}                               write a file itself, as shells do;
                                                              without "text" remove it
+    {"tool": "read_buffer", "args": {…}}                     call a tool of the client, by MCP
+    {"servers": true}                                        say which MCP servers it was given
     {"await": "cancel"}                                      go on when the turn was cancelled
 
 In params, "$t" stands for the terminal id that the call named "t" was answered with. The answer to
 each call is said as a line of JSON. A cancelled turn ends as cancelled after the step it is at,
-unless the step is `{"stubborn": true}`, after which cancelling is not listened to.
+unless the step is `{"stubborn": true}`, after which cancelling is not listened to. With the
+argument --no-http it says that it cannot use MCP servers by address.
 """
 
 from __future__ import annotations
@@ -20,6 +23,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from fakes.mcp_client import HttpClient, ProgramClient, client
+
 Json = dict[str, Any]
 
 
@@ -29,6 +35,8 @@ class Puppet:
         self._waiting: dict[int, asyncio.Future[Json]] = {}
         self._cancelled: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._servers: dict[str, list[Json]] = {}
+        self._clients: dict[str, HttpClient | ProgramClient] = {}
 
     def send(self, message: Json) -> None:
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
@@ -58,9 +66,12 @@ class Puppet:
 
     async def _result(self, method: str, params: Json) -> Json:
         if method == "initialize":
-            return {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}}
+            http = "--no-http" not in sys.argv
+            abilities = {"loadSession": True, "mcpCapabilities": {"http": http}}
+            return {"protocolVersion": 1, "agentCapabilities": abilities}
         if method == "session/new":
             self._next += 1
+            self._servers[f"puppet-{self._next}"] = params["mcpServers"]
             return {"sessionId": f"puppet-{self._next}"}
         if method == "session/prompt":
             return {"stopReason": await self._turn(params["sessionId"], params["prompt"])}
@@ -75,6 +86,16 @@ class Puppet:
                 stubborn = True
             elif "write" in step:
                 _write(Path(step["write"]), step.get("text"))
+            elif "servers" in step:
+                self._say(session, {"servers": self._servers[session]})
+            elif "tool" in step:
+                work = asyncio.create_task(self._tool(session, step))
+                self._tasks.add(work)
+                if not step.get("nowait"):
+                    await asyncio.wait(
+                        {work, asyncio.create_task(cancelled.wait())},
+                        return_when=asyncio.FIRST_COMPLETED,
+                    )
             elif "await" in step:
                 await cancelled.wait()
             elif "update" in step:
@@ -104,7 +125,21 @@ class Puppet:
         said = {key: answer[key] for key in ("result", "error") if key in answer}
         if isinstance(said.get("result"), dict) and "terminalId" in said["result"]:
             known[step.get("as", "t")] = said["result"]["terminalId"]
-        content = {"type": "text", "text": json.dumps({"call": step["call"], **said}) + "\n"}
+        self._say(session, {"call": step["call"], **said})
+
+    async def _tool(self, session: str, step: Json) -> None:
+        if session not in self._clients:
+            (server,) = [s for s in self._servers[session] if s["name"] == "agentls"]
+            self._clients[session] = client(server)
+            await asyncio.to_thread(self._clients[session].open)
+        answer = await asyncio.to_thread(
+            self._clients[session].tool, step["tool"], step.get("args", {})
+        )
+        said = {key: answer[key] for key in ("result", "error") if key in answer}
+        self._say(session, {"tool": step["tool"], **said})
+
+    def _say(self, session: str, words: Json) -> None:
+        content = {"type": "text", "text": json.dumps(words) + "\n"}
         update = {"sessionUpdate": "agent_message_chunk", "content": content}
         self.send({"method": "session/update", "params": {"sessionId": session, "update": update}})
 

@@ -44,6 +44,8 @@ Json = dict[str, Any]
 class Listener:
     """A session's end of the wire: implements `core.ports.Sink`."""
 
+    door = None
+
     def __init__(self) -> None:
         self.events: list[ev.Event] = []
         self.asks: list[AskRequest] = []

@@ -13,10 +13,11 @@ from acp.schema import NewSessionRequest
 from agentls.agent.catalog import Catalog
 from agentls.agent.checkup import Nobody
 from agentls.agent.connection import Connection
-from agentls.agent.mcp_servers import McpServer, acp_servers
-from agentls.agent.recording import load
+from agentls.agent.mcp_servers import McpServer, acp_servers, with_door
+from agentls.agent.recording import load, redacted
 from agentls.agent.spec import AgentSpec
 from agentls.core.model import Abilities
+from agentls.core.ports import ToolDoor
 from fakes.processes import NoWarden
 
 PUPPET = Path(__file__).parent.parent / "fakes" / "puppet.py"
@@ -134,3 +135,19 @@ def test_further_folders_are_absolute(tmp_path: Path) -> None:
     assert catalog.get("codex").directories == ("/a", "/b")
     bad = loaded(tmp_path, '[agents.codex]\ndirectories = ["a"]\n')
     assert "agents.codex.directories must be" in bad.problems[0]
+
+
+DOOR = ToolDoor(url="http://127.0.0.1:1/mcp", secret="pFq-x_secret-of-a-session", bridge=("p", "q"))
+
+
+@pytest.mark.parametrize("abilities", [EVERYTHING, Abilities()])
+def test_the_secret_of_our_own_server_is_in_no_recording(abilities: Abilities) -> None:
+    servers = with_door([], DOOR, abilities)
+    assert DOOR.secret in json.dumps(servers)
+    assert DOOR.secret not in json.dumps(redacted(servers))
+
+
+def test_no_server_of_somebody_else_has_the_name_of_our_own() -> None:
+    theirs = acp_servers([McpServer(name="agentls", url="http://x/")], "any", EVERYTHING)
+    (server,) = with_door(theirs, DOOR, EVERYTHING)
+    assert server["url"] == DOOR.url

@@ -25,6 +25,7 @@ class Listener:
 
     cwd = "/"
     workplace = None
+    door = None
 
     def __init__(self) -> None:
         self.events: list[ev.Event] = []

@@ -12,7 +12,7 @@ from agentls.core.session import Session
 from agentls.core.tools.tool import Answer, Arguments, Caller, Tool, Toolbox, given
 
 
-class Place(Arguments):
+class Place(Arguments, frozen=True):
     """Where."""
 
     path: Annotated[str, Meta(description="A path.")]

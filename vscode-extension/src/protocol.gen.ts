@@ -1949,6 +1949,12 @@ export interface Settings {
    */
   stuckAfter?: number;
   /**
+   * Offer agents the tools of the editor: its terminal, unsaved text, diagnostics, questions to
+   * you.
+   * @default true
+   */
+  editorTools?: boolean;
+  /**
    * The longest message, in bytes, that an agent may send.
    * @default 67108864
    */
@@ -1966,5 +1972,6 @@ export const defaultSettings: Defaults<Settings> = {
   idleAgentTimeout: 600,
   warmAgent: false,
   stuckAfter: 120,
+  editorTools: true,
   lineLimit: 67108864,
 };

@@ -1146,6 +1146,10 @@
 ---After so long without a sign of life, a running turn is shown as stuck. 0: never.
 ---Default: 120
 ---@field stuckAfter? number
+---Offer agents the tools of the editor: its terminal, unsaved text, diagnostics, questions to
+---you.
+---Default: true
+---@field editorTools? boolean
 ---The longest message, in bytes, that an agent may send.
 ---Default: 67108864
 ---@field lineLimit? integer
@@ -1478,6 +1482,7 @@ M.settings = {
   idleAgentTimeout = 600,
   warmAgent = false,
   stuckAfter = 120,
+  editorTools = true,
   lineLimit = 67108864,
 }
 

@@ -51,6 +51,7 @@ class Nobody:
     """Implements `core.ports.Sink`: listens to nothing and allows nothing."""
 
     workplace = None
+    door = None
 
     def __init__(self, cwd: str) -> None:
         self.cwd = cwd

@@ -39,7 +39,7 @@ from ..core.policy.git_environment import git_safety
 from ..core.ports import Sink, TurnOutcome, Warden
 from . import convert, updates
 from .framing import DEFAULT_LINE_LIMIT, Lines, TooLong
-from .mcp_servers import McpServer, acp_servers
+from .mcp_servers import McpServer, acp_servers, with_door
 from .peer import (
     AUTH_REQUIRED,
     INVALID_PARAMS,
@@ -180,7 +180,7 @@ class Connection:
     # -- ports.Agent
 
     async def new_session(self, cwd: str, sink: Sink) -> SessionSetup:
-        return await self._open("session/new", self._place(cwd), sink)
+        return await self._open("session/new", self._place(cwd, sink), sink)
 
     async def load_session(
         self, id: AgentSessionId, cwd: str, sink: Sink, *, made: float = 0.0
@@ -191,21 +191,23 @@ class Connection:
         if quirks.close_before_load and id in self._open_ids:
             with suppress(AgentError):  # it may be closed already
                 await self.close_session(id)
-        params = {"sessionId": id, **self._place(cwd)}
+        params = {"sessionId": id, **self._place(cwd, sink)}
         return await self._open("session/load", params, sink, id)
 
     async def resume_session(self, id: AgentSessionId, cwd: str, sink: Sink) -> SessionSetup:
-        params = {"sessionId": id, **self._place(cwd)}
+        params = {"sessionId": id, **self._place(cwd, sink)}
         return await self._open("session/resume", params, sink, id)
 
     async def fork_session(self, id: AgentSessionId, cwd: str, sink: Sink) -> SessionSetup:
-        params = {"sessionId": id, **self._place(cwd)}
+        params = {"sessionId": id, **self._place(cwd, sink)}
         return await self._open("session/fork", params, sink)
 
-    def _place(self, cwd: str) -> dict[str, Any]:
+    def _place(self, cwd: str, sink: Sink) -> dict[str, Any]:
         """Where a session works, and with what."""
         spec, abilities = self.spec, self.info.abilities
         servers = acp_servers(self._mcp, spec.name, abilities) if self._mcp else []
+        if sink.door is not None:
+            servers = with_door(servers, sink.door, abilities)
         place: dict[str, Any] = {"cwd": cwd, "mcpServers": servers}
         if spec.directories and abilities.directories:
             place["additionalDirectories"] = list(spec.directories)

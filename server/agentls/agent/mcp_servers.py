@@ -15,6 +15,8 @@ from typing import Any
 from msgspec import Struct
 
 from ..core.model import Abilities
+from ..core.ports import ToolDoor
+from ..core.tools.tool import SERVER
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +49,21 @@ def acp_servers(
         else:
             found.append(shape)
     return found
+
+
+def with_door(
+    servers: list[dict[str, Any]], door: ToolDoor, abilities: Abilities
+) -> list[dict[str, Any]]:
+    """The person's servers and our own, which no other can pass for."""
+    others = [server for server in servers if server["name"] != SERVER]
+    if abilities.mcp_http:
+        headers = {"Authorization": f"Bearer {door.secret}"}
+        own = McpServer(name=SERVER, url=door.url, headers=headers)
+        return [*others, _address(own, abilities) or {}]
+    # By the environment: everybody on the machine can read the arguments of a process.
+    env = {"AGENTLS_TOOLS_URL": door.url, "AGENTLS_TOOLS_SECRET": door.secret}
+    program, *args = door.bridge
+    return [*others, {"name": SERVER, "command": program, "args": args, "env": _pairs(env)}]
 
 
 def _program(server: McpServer) -> dict[str, Any] | None:

@@ -26,6 +26,7 @@ COMMANDS = {
     "completion": "completion",
     "demo": "demo",
     "demo-agent": "demo_agent",
+    "tools-bridge": "tools_bridge",
 }
 """What a person types, and the module that does it with `command(args)`."""
 SERVER_FLAGS = ("--stdio", "--clientProcessId")

@@ -41,6 +41,7 @@ Commands
                          agentls replay bug.jsonl
   agentls demo-agent   a small agent that needs no account and no network, on stdin and stdout
                          agentls run --agent demo "Tour this project"
+  agentls tools-bridge  started by agents, to reach the tools that agentls offers them
   agentls completion   completion of these words for bash, zsh and fish
                          source <(agentls completion bash)
   agentls COMMAND --help says more about each; agentls --version says which one this is.

@@ -24,6 +24,7 @@ AgentlsError
 │   ├── FileFailed              the system, or the editor, would not do it
 │   ├── FileMoved               it is not what it was thought to be; nothing was written
 │   └── CheckpointFailed        the state of the files could not be remembered or found again
+├── ToolRefused             an agent may not call that tool, or not now
 ├── StoreError              the stored sessions cannot be read or changed
 ├── BadRequest              the editor, or a person on the command line, sent what we cannot use
 └── SettingsError           a configuration file or value is wrong
@@ -154,6 +155,10 @@ class FileMoved(FileError):
 
 class CheckpointFailed(FileError):
     """The state of the files could not be remembered or found again."""
+
+
+class ToolRefused(AgentlsError):
+    """An agent may not call that tool, or not now."""
 
 
 class StoreError(AgentlsError):

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from typing import Any
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from . import events as ev
 from .asks import Asks, PendingAsk, automatic
@@ -97,16 +99,17 @@ class Permission:
         title: str,
         then: Callable[[Permit], None],
         change: Change | None = None,
+        call: ToolCallId | None = None,
     ) -> Callable[[], None]:
         """The agent wants us to do something. `then` is called once; returned: how to call it
         off, which allows nothing. A person who is asked about a change sees that change, whatever
-        the agent shows in its tool call."""
+        the agent shows in its tool call. `call`: the tool call in which it is done, if known."""
         if ends := self._ends():
             then(Permit(Decision(option=None, by=ends)))
             return lambda: None
         judgement = self.policy.judge_subject(subject)
         ruling = judgement.ruling
-        call = self._call_about(subject)
+        call = call or self._call_about(subject)
         if ruling.verdict is not Verdict.DENY and (grant := self._take(subject, change)):
             then(Permit(Decision(option=ALLOW, by=grant.by), grant.call))
             return lambda: None
@@ -137,10 +140,18 @@ class Permission:
         """What was allowed in a turn is not allowed in the next."""
         self._grants.clear()
 
-    def own_card(self, title: str, kind: str, diff: Diff | None = None) -> ToolCallId:
+    def own_card(
+        self,
+        title: str,
+        kind: str,
+        diff: Diff | None = None,
+        *,
+        name: str | UnsetType = UNSET,
+        input: Any = UNSET,
+    ) -> ToolCallId:
         """A tool call for something that the agent has not shown as one."""
         patch = self._own_card(Subject(kind=kind), title, diff)
-        self._happen(ev.ToolCallChanged(patch))
+        self._happen(ev.ToolCallChanged(replace(patch, name=name, input=input)))
         return patch.id
 
     # -- asking

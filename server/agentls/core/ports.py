@@ -21,6 +21,7 @@ from .model import (
     PastSession,
     SessionSetup,
     TerminalId,
+    ToolCallId,
     ToolCallPatch,
     Usage,
 )
@@ -100,7 +101,11 @@ class Workplace(Protocol):
     """What an agent can use in one session beside talking."""
 
     def run(
-        self, spec: TerminalSpec, limit: int, then: Callable[[Terminal | AgentlsError], None]
+        self,
+        spec: TerminalSpec,
+        limit: int,
+        then: Callable[[Terminal | AgentlsError], None],
+        call: ToolCallId | None = None,
     ) -> Callable[[], None]:
         """Run a command if that is allowed, and answer once. Returned: how to call it off."""
         ...
@@ -134,6 +139,15 @@ class Workplace(Protocol):
     def release(self, id: TerminalId) -> None: ...
 
 
+class ToolDoor(Struct, frozen=True, kw_only=True):
+    """Where the agent of one session finds the tools that it may call back."""
+
+    url: str
+    secret: str
+    bridge: tuple[str, ...]
+    """A program that leads there, for an agent which cannot use an address."""
+
+
 class Sink(Protocol):
     """Where everything goes that an agent says about one session, in the order it said it."""
 
@@ -142,6 +156,11 @@ class Sink(Protocol):
 
     @property
     def workplace(self) -> Workplace | None: ...
+
+    @property
+    def door(self) -> ToolDoor | None:
+        """The tools that it may call back, if any."""
+        ...
 
     def deliver(self, event: Event) -> None: ...
 

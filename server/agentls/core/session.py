@@ -30,7 +30,7 @@ from .model import (
 )
 from .permission import Permission
 from .policy.gate import SessionPolicy
-from .ports import Agent, AskRequest, Clock, Observer, Timer, TurnOutcome, Workplace
+from .ports import Agent, AskRequest, Clock, Observer, Timer, ToolDoor, TurnOutcome, Workplace
 from .questions import Inquiry, Questions
 from .replay import Replay
 from .transcript import Message, ToolCall, Transcript
@@ -127,6 +127,8 @@ class Session:
         """The agents, by name, whose work the agent of this session waits for."""
         self.workplace: Workplace | None = None
         """What the agent can use here beside talking."""
+        self.door: ToolDoor | None = None
+        """The tools that it may call back."""
         self.prepare: Prepare | None = None
         """What has to be done before each prompt is sent."""
         self._preparing = False

@@ -21,7 +21,7 @@ from .model import (
 )
 from .policy.gate import SessionPolicy
 from .policy.rules import Mode
-from .ports import Agent, AgentHost, Clock, Observer, Tasks, Workplace
+from .ports import Agent, AgentHost, Clock, Observer, Tasks, ToolDoor, Workplace
 from .questions import Questions
 from .session import Past, Prepare, Session
 from .transcript import Transcript
@@ -47,6 +47,7 @@ class Sessions:
         workplace: Callable[[Session], Workplace] | None = None,
         memory: SessionMemory | None = None,
         questions: Questions | None = None,
+        admit: Callable[[Session], ToolDoor | None] = lambda _: None,
     ) -> None:
         self._agents = agents
         self._memory = memory
@@ -59,6 +60,8 @@ class Sessions:
         self._ask_timeout = ask_timeout
         self._policy = policy
         self._workplace = workplace
+        self._admit = admit
+        """Lets the agent of a session in to the tools that it may call back."""
         self._sessions: dict[SessionId, Session] = {}
         self.observers: list[Observer] = []
         self.prepare: Prepare | None = None
@@ -247,6 +250,7 @@ class Sessions:
     ) -> None:
         agent: Agent | None = None
         mode, options = session.transcript.mode, session.transcript.options
+        session.door = self._admit(session)
         try:
             agent = await self._agents.connect(session.agent_name, session.cwd, fresh=fresh)
             setup = await begin(agent)

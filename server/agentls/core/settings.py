@@ -35,6 +35,9 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     starts at once."""
     stuck_after: float = 120.0
     """After so long without a sign of life, a running turn is shown as stuck. 0: never."""
+    editor_tools: bool = True
+    """Offer agents the tools of the editor: its terminal, unsaved text, diagnostics, questions to
+    you."""
     line_limit: int = 64 * 1024 * 1024
     """The longest message, in bytes, that an agent may send."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .errors import AgentlsError, TerminalRefused
 from .file_work import FileWork
-from .model import TerminalId
+from .model import TerminalId, ToolCallId
 from .permission import Permit
 from .policy.verdicts import Subject
 from .ports import Tasks
@@ -43,8 +43,11 @@ class Workplace:
 
     # -- terminals
 
-    def run(self, spec: TerminalSpec, limit: int, then: Created) -> Callable[[], None]:
-        """Run a command if that is allowed. Returned: how to call it off."""
+    def run(
+        self, spec: TerminalSpec, limit: int, then: Created, call: ToolCallId | None = None
+    ) -> Callable[[], None]:
+        """Run a command if that is allowed, in a tool call if it is known in which. Returned: how
+        to call it off."""
         called_off = False
 
         def decided(permit: Permit) -> None:
@@ -55,7 +58,7 @@ class Workplace:
                 then(TerminalRefused(f"{spec.shown!r} was not allowed ({permit.decision.by})."))
 
         withdraw = self._session.permission.permit(
-            _subject(spec, self._session.agent_name), spec.shown, decided
+            _subject(spec, self._session.agent_name), spec.shown, decided, call=call
         )
 
         def call_off() -> None:

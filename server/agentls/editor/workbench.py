@@ -28,12 +28,14 @@ from ..core.sessions import Sessions
 from ..core.settings import Settings, settings_from
 from ..core.terminal_backends import Backends
 from ..core.terminals import Terminals, TerminalSpec
+from ..core.tools.desk import Desktop
 from . import protocol as p
 from .ask_handlers import AskHandlers
 from .ask_surface import AskSurface
 from .capabilities import EditorAbilities, abilities
 from .change_handlers import ChangeHandlers
 from .change_surface import ChangeSurface
+from .desk import EditorDesk
 from .diagnostics import Diagnostics
 from .dispatch import Dispatcher
 from .documents import Documents
@@ -83,6 +85,8 @@ class Services(Interface):
     def backends(self) -> Backends: ...
     @property
     def files(self) -> AllFiles: ...
+    @property
+    def desktop(self) -> Desktop: ...
     @property
     def agents(self) -> AgentDirectory: ...
     @property
@@ -151,6 +155,7 @@ class Workbench:
             show=lambda uri: self._show_document(editor, uri),
             folder=handlers.folder,
         )
+        services.desktop.editor = EditorDesk(editor, documents, line.request)
         diagnostics = Diagnostics(line.tell)
         self.dispatcher = Dispatcher(
             handlers,

@@ -49,5 +49,6 @@ export const serverSettings = [
   "idleAgentTimeout",
   "warmAgent",
   "stuckAfter",
+  "editorTools",
   "lineLimit",
 ] as const;

@@ -18,6 +18,9 @@ from ..model import ToolCallId
 if TYPE_CHECKING:
     from ..session import Session
 
+SERVER = "agentls"
+"""The name under which agents know us as a server of tools."""
+
 
 class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The base of what tools take. The docs of a field are `Meta(description=...)`, for the model.

@@ -1,0 +1,1 @@
+"""The MCP edge: what agents may call back."""

@@ -1,0 +1,247 @@
+"""Tools that agents call back: what they do, what people see of it, and who gets in."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from fakes.bench import Bench
+from fakes.buffers import Buffers
+from fakes.conversation import ended
+from fakes.editor import Editor
+from fakes.mcp_client import HttpClient, client
+
+Json = dict[str, Any]
+
+
+async def begin(bench: Bench, *, policy: str = "trust", **more: Any) -> tuple[Editor, str]:
+    """An editor, and a session in which the puppet may do what the policy says."""
+    bench.add_puppet(*more.pop("arguments", ()))
+    editor = await bench.editor(**more)
+    return editor, await new_session(editor, policy)
+
+
+async def new_session(editor: Editor, policy: str = "trust") -> str:
+    session = (await editor.request("agentls/session/new", {"agent": "puppet"}))["session"]["id"]
+    await editor.request("agentls/session/setPolicy", {"sessionId": session, "policy": policy})
+    return str(session)
+
+
+async def send(editor: Editor, session: str, *steps: Json) -> None:
+    text = json.dumps(steps)
+    await editor.request("agentls/session/prompt", {"sessionId": session, "text": text})
+
+
+async def play(editor: Editor, session: str, *steps: Json, turns: int = 1) -> list[Json]:
+    """What the puppet says about each step."""
+    await send(editor, session, *steps)
+    await ended(editor, session, turns)
+    return said(editor, session)
+
+
+def said(editor: Editor, session: str) -> list[Json]:
+    return [json.loads(line) for line in editor.mirror(session).text().splitlines()]
+
+
+def words(answer: Json) -> str:
+    return str(answer["result"]["content"][0]["text"])
+
+
+def tool(name: str, **args: Any) -> Json:
+    return {"tool": name, "args": args}
+
+
+async def our_server(editor: Editor, session: str) -> Json:
+    (told,) = await play(editor, session, {"servers": True})
+    (server,) = told["servers"]
+    return dict(server)
+
+
+# -- what they do
+
+
+async def test_a_command_runs_in_a_terminal_of_the_editor_and_its_end_is_told(bench: Bench) -> None:
+    editor, session = await begin(bench)
+    (ran,) = await play(editor, session, tool("run_in_terminal", command="echo one; exit 3"))
+    assert words(ran) == "Exit code 3.\n\none"
+    assert ran["result"]["structuredContent"]["exitCode"] == 3
+    (opened,) = editor.notifications("agentls/terminal/didOpen")
+    assert opened["terminal"]["command"] == "echo one; exit 3"
+    (card,) = editor.mirror(session).of_kind("tool_call")
+    assert (card["title"], card["tool"], card["status"]) == (
+        "Run in terminal: echo one; exit 3",
+        "execute",
+        "failed",
+    )
+
+
+async def test_what_takes_longer_goes_on_and_can_be_read_and_ended(bench: Bench) -> None:
+    editor, session = await begin(bench)
+    command = "echo begun; sleep 600"
+    (ran,) = await play(editor, session, tool("run_in_terminal", command=command, timeout=0.2))
+    terminal = ran["result"]["structuredContent"]["terminal"]
+    assert words(ran).startswith(f"Still running in terminal {terminal}.")
+    _, read, killed = await play(
+        editor,
+        session,
+        tool("read_terminal", terminal=terminal),
+        tool("kill_terminal", terminal=terminal),
+        turns=2,
+    )
+    assert "begun" in words(read)
+    assert "Ended by SIG" in words(killed)
+
+
+async def test_a_command_that_no_rule_allows_is_asked_about_once_and_not_run_when_rejected(
+    bench: Bench,
+) -> None:
+    editor, session = await begin(bench, policy="ask")
+    await send(editor, session, tool("run_in_terminal", command="touch made.txt"))
+    mirror = editor.mirror(session)
+    (ask,) = await editor.until(lambda: mirror.of_kind("ask"), "an ask")
+    assert ask["shown"] == "touch made.txt"
+    await editor.request("agentls/ask/decide", {"askId": ask["askId"], "verdict": "reject"})
+    await ended(editor, session)
+    (ran,) = said(editor, session)
+    assert ran["result"]["isError"]
+    assert "was not allowed" in words(ran)
+    assert len(mirror.of_kind("ask")) == 1
+    assert not (bench.workspace / "made.txt").exists()
+
+
+async def test_unsaved_text_is_read_and_listed(bench: Bench) -> None:
+    editor, session = await begin(bench, policy="ask")
+    path = bench.workspace / "notes.txt"
+    path.write_text("saved\n")
+    buffers = Buffers(editor)
+    buffers.type(buffers.open(path), "not saved\n")
+    listed, read = await play(
+        editor, session, tool("open_buffers"), tool("read_buffer", path="notes.txt")
+    )
+    assert words(listed) == "notes.txt (text, 2 lines, unsaved changes)"
+    assert read["result"]["structuredContent"]["text"] == "not saved\n"
+    assert not editor.mirror(session).of_kind("ask")
+
+
+async def test_a_file_outside_the_project_is_asked_about_before_it_is_read(bench: Bench) -> None:
+    editor, session = await begin(bench, policy="ask")
+    other = bench.workspace.parent / "other.txt"
+    other.write_text("private")
+    await send(editor, session, tool("read_buffer", path=str(other)))
+    mirror = editor.mirror(session)
+    (ask,) = await editor.until(lambda: mirror.of_kind("ask"), "an ask")
+    await editor.request("agentls/ask/decide", {"askId": ask["askId"], "verdict": "reject"})
+    await ended(editor, session)
+    (read,) = said(editor, session)
+    assert read["result"]["isError"]
+    assert "private" not in json.dumps(read)
+
+
+async def test_wrong_arguments_and_unknown_tools_are_explained(bench: Bench) -> None:
+    editor, session = await begin(bench)
+    wrong, unknown = await play(editor, session, tool("read_buffer", file="a"), tool("fly"))
+    assert "The arguments of read_buffer are wrong" in words(wrong)
+    assert "There is no tool 'fly' here." in words(unknown)
+
+
+async def test_a_cancelled_turn_ends_what_its_tools_run(bench: Bench) -> None:
+    editor, session = await begin(bench)
+    await send(editor, session, tool("run_in_terminal", command="sleep 600"))
+    await editor.until(lambda: editor.notifications("agentls/terminal/didOpen"), "the terminal")
+    await editor.request("agentls/session/cancel", {"sessionId": session})
+    await editor.until(lambda: editor.notifications("agentls/terminal/didExit"), "its end")
+    assert (await ended(editor, session))["reason"] == "cancelled"
+
+
+async def test_an_agent_that_cannot_use_addresses_gets_a_program_that_leads_there(
+    bench: Bench,
+) -> None:
+    editor, session = await begin(bench, arguments=["--no-http"])
+    told, ran = await play(
+        editor, session, {"servers": True}, tool("run_in_terminal", command="echo by a program")
+    )
+    (server,) = told["servers"]
+    secrets = [each["value"] for each in server["env"] if each["name"].endswith("SECRET")]
+    assert len(secrets) == 1
+    assert secrets[0] not in " ".join([server["command"], *server["args"]])
+    assert words(ran) == "Exit code 0.\n\nby a program"
+
+
+async def test_the_setting_switches_them_off(bench: Bench) -> None:
+    editor, session = await begin(bench, options={"editorTools": False})
+    (told,) = await play(editor, session, {"servers": True})
+    assert told["servers"] == []
+
+
+# -- who gets in
+
+
+async def test_a_secret_opens_the_tools_of_its_own_session_only(bench: Bench) -> None:
+    editor, first = await begin(bench)
+    second = await new_session(editor, "ask")
+    one, other = await our_server(editor, first), await our_server(editor, second)
+    assert one["url"] == other["url"]
+    assert one["headers"] != other["headers"]
+    guest = client(one)
+    assert isinstance(guest, HttpClient)
+    guest.open()
+    # The other's conversation with the server, with one's own secret.
+    host = client(other)
+    assert isinstance(host, HttpClient)
+    host.open()
+    guest._session = host._session
+    assert guest.tool("open_buffers")["error"]["code"] == 404
+    # What it runs, it runs as itself: the first may do everything, the second is asked.
+    guest._session = None
+    guest.open()
+    assert "Exit code 0" in words(guest.tool("run_in_terminal", {"command": "true"}))
+    assert not editor.mirror(second).of_kind("tool_call")
+
+
+async def test_a_secret_is_worth_nothing_when_its_session_is_closed(bench: Bench) -> None:
+    editor, session = await begin(bench)
+    server = await our_server(editor, session)
+    keep = await new_session(editor)
+    assert (await our_server(editor, keep))["url"] == server["url"]
+    await editor.request("agentls/session/close", {"sessionId": session})
+    assert client(server).open()["error"]["code"] == 401
+
+
+PING = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Authorization": ""}, 401),
+        ({"Authorization": "Bearer "}, 401),
+        ({"Authorization": "Bearer x"}, 401),
+        ({"Host": "evil.example:80"}, 421),
+        ({"Host": "localhost"}, 421),
+        ({"Host": "127.0.0.1"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://127.0.0.1"}, 403),
+        ({"Content_Type": "text/plain"}, 400),
+    ],
+)
+async def test_what_a_web_page_or_a_stranger_sends_gets_nothing(
+    bench: Bench, headers: dict[str, str], status: int
+) -> None:
+    editor, session = await begin(bench)
+    server = await our_server(editor, session)
+    visitor = client(server)
+    assert isinstance(visitor, HttpClient)
+    got, answered, body = visitor.post(PING, **headers)
+    assert got == status
+    assert not [name for name in answered if name.startswith("access-control")]
+    assert b"jsonrpc" not in body
+    assert "error" not in visitor.open(), "with the right headers it is let in"
+
+
+async def test_only_loopback_is_listened_on(bench: Bench) -> None:
+    editor, session = await begin(bench)
+    server = await our_server(editor, session)
+    assert server["url"].startswith("http://127.0.0.1:")
