@@ -219,6 +219,7 @@ class App:
             book=self.book(root),
             resolve=resolve,
             protected=protected_places(os.environ),
+            review_first=self.settings.review == "before",
         )
 
 

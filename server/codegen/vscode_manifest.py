@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from .model import COMMAND, NOTICE, CodegenError, Field, OneOf, Protocol, Scalar, Settings
+from .model import COMMAND, NOTICE, CodegenError, Constant, Field, OneOf, Protocol, Scalar, Settings
 
 PATH = "vscode-extension/package.json"
 CATEGORY = "Agents"
@@ -309,7 +309,11 @@ def _properties(settings: Settings) -> dict[str, Any]:
 
 
 def _property(field: Field) -> dict[str, Any]:
+    shown = {"default": field.default, "markdownDescription": field.doc}
     type = field.type
-    if isinstance(type, OneOf) or not isinstance(type, Scalar):
+    if isinstance(type, Scalar):
+        return {"type": type.name, **shown}
+    values = [it.value for it in getattr(type, "options", ()) if isinstance(it, Constant)]
+    if not isinstance(type, OneOf) or len(values) < len(type.options):
         raise CodegenError(f"The setting {field.name} has no simple type; VS Code cannot show it.")
-    return {"type": type.name, "default": field.default, "markdownDescription": field.doc}
+    return {"type": "string", "enum": values, **shown}

@@ -94,3 +94,23 @@ def file(bench: Bench, text: str, name: str = "a.txt") -> Path:
     path = bench.workspace / name
     path.write_bytes(text.encode())
     return path
+
+
+def edit_call(path: Path, old: str, new: str) -> Json:
+    return {
+        "call": "session/request_permission",
+        "params": {
+            "toolCall": {
+                "toolCallId": "c1",
+                "title": "Edit",
+                "kind": "edit",
+                "status": "pending",
+                "content": [{"type": "diff", "path": str(path), "oldText": old, "newText": new}],
+                "locations": [{"path": str(path)}],
+            },
+            "options": [
+                {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+                {"optionId": "no", "name": "No", "kind": "reject_once"},
+            ],
+        },
+    }

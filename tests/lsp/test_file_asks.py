@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -11,10 +10,10 @@ from fakes.bench import Bench
 from fakes.conversation import ended
 from fakes.file_agent import (
     REFUSED,
-    Json,
     begin,
     cards,
     decide,
+    edit_call,
     file,
     open_ask,
     read,
@@ -36,26 +35,6 @@ async def test_an_ask_for_a_write_shows_the_change(bench: Bench) -> None:
     answer = json.loads(editor.mirror(session).text())
     assert answer["error"]["code"] == REFUSED
     assert path.read_text() == "one\n"
-
-
-def edit_call(path: Path, old: str, new: str) -> Json:
-    return {
-        "call": "session/request_permission",
-        "params": {
-            "toolCall": {
-                "toolCallId": "c1",
-                "title": "Edit",
-                "kind": "edit",
-                "status": "pending",
-                "content": [{"type": "diff", "path": str(path), "oldText": old, "newText": new}],
-                "locations": [{"path": str(path)}],
-            },
-            "options": [
-                {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
-                {"optionId": "no", "name": "No", "kind": "reject_once"},
-            ],
-        },
-    }
 
 
 @pytest.mark.parametrize(("old", "new"), [("one\ntwo\n", "one\nTWO\n"), ("two", "TWO")])

@@ -375,6 +375,11 @@ export interface AskEntry {
   why?: string;
   /** @default [] */
   always?: readonly AlwaysOffer[];
+  /**
+   * It is about texts of files: `ask/proposal` gives them, to be edited before accepting.
+   * @default false
+   */
+  editable?: boolean;
   /** @default null */
   decision?: AskDecision | null;
 }
@@ -933,6 +938,37 @@ export interface AskParams {
   askId: string;
 }
 
+/** Names an ask that is about texts of files. */
+export interface AskProposalParams {
+  askId: string;
+  /**
+   * Have the editor show the first page; a front end shows it in its own way.
+   * @default false
+   */
+  open?: boolean;
+}
+
+/** A file, and what accepting the ask would make of it. */
+export interface ProposedFile {
+  path: string;
+  after: string;
+  /**
+   * An ordinary file with `after`. What is there by then, saved or not, is what accepting
+   * writes.
+   */
+  uri: string;
+  /**
+   * Null when there is no such file.
+   * @default null
+   */
+  before?: string | null;
+}
+
+/** The texts of an ask. */
+export interface AskProposalResult {
+  files: readonly ProposedFile[];
+}
+
 /** The document that was opened. */
 export interface ShownResult {
   uri: string;
@@ -1450,6 +1486,8 @@ export interface Requests {
   "agentls/ask/decideAll": { params: AskDecideAllParams; result: AskDecideAllResult };
   /** Show what an ask is about. */
   "agentls/ask/show": { params: AskParams; result: ShownResult };
+  /** Edit a change before it is accepted. */
+  "agentls/ask/proposal": { params: AskProposalParams; result: AskProposalResult };
   /** Reject an ask and say why. */
   "agentls/ask/reason": { params: AskParams; result: ShownResult };
   /** List open questions. */
@@ -1555,6 +1593,7 @@ export const methods = {
   askDecide: "agentls/ask/decide",
   askDecideAll: "agentls/ask/decideAll",
   askShow: "agentls/ask/show",
+  askProposal: "agentls/ask/proposal",
   askReason: "agentls/ask/reason",
   questionList: "agentls/question/list",
   questionAnswer: "agentls/question/answer",
@@ -1618,6 +1657,7 @@ export const commands = {
   askDecide: "agentls.ask.decide",
   askDecideAll: "agentls.ask.decideAll",
   askShow: "agentls.ask.show",
+  askProposal: "agentls.ask.proposal",
   askReason: "agentls.ask.reason",
   questionList: "agentls.question.list",
   questionAnswer: "agentls.question.answer",
@@ -1668,6 +1708,7 @@ export const titles = {
   askDecide: "Answer an ask",
   askDecideAll: "Answer all open asks",
   askShow: "Show what an ask is about",
+  askProposal: "Edit a change before it is accepted",
   askReason: "Reject an ask and say why",
   questionList: "List open questions",
   questionAnswer: "Answer a question",
@@ -1739,6 +1780,8 @@ export const defaults: {
   readonly AskDecideParams: Defaults<AskDecideParams>;
   readonly AskDecideResult: Defaults<AskDecideResult>;
   readonly AskDecideAllParams: Defaults<AskDecideAllParams>;
+  readonly AskProposalParams: Defaults<AskProposalParams>;
+  readonly ProposedFile: Defaults<ProposedFile>;
   readonly RuleItem: Defaults<RuleItem>;
   readonly RuleListParams: Defaults<RuleListParams>;
   readonly RuleListResult: Defaults<RuleListResult>;
@@ -1806,7 +1849,7 @@ export const defaults: {
   CommandOutput: { ended: false, exitCode: null, signal: "" },
   MessageEntry: { sender: "" },
   ToolCallEntry: { name: "", content: [], locations: [], terminals: [], rejected: false },
-  AskEntry: { shown: "", why: "", always: [], decision: null },
+  AskEntry: { shown: "", why: "", always: [], editable: false, decision: null },
   QuestionEntry: { options: [], to: "", reply: null },
   TurnEndEntry: { error: "", usage: null },
   AgentItem: { install: "", source: "", running: false, version: "" },
@@ -1853,6 +1896,8 @@ export const defaults: {
   AskDecideParams: { optionId: "", verdict: "", always: "", scope: "project", reason: "" },
   AskDecideResult: { message: "" },
   AskDecideAllParams: { sessionId: "" },
+  AskProposalParams: { open: false },
+  ProposedFile: { before: null },
   RuleItem: {
     kind: null,
     command: null,
@@ -1920,6 +1965,13 @@ export interface Settings {
    */
   askTimeout?: number;
   /**
+   * When you look at what agents write to files: `after` it is written, or `before`, so that each
+   * write waits for you, whatever rules allow, except in sessions that you trust. What an agent does
+   * without asking, such as a shell command that was allowed, can only be reviewed after.
+   * @default "after"
+   */
+  review?: "after" | "before";
+  /**
    * After so many days without a word, a stored session loses long outputs and the texts of its
    * changes.
    * @default 90
@@ -1967,6 +2019,7 @@ export const defaultSettings: Defaults<Settings> = {
   handshakeTimeout: 30,
   cancelGrace: 10,
   askTimeout: 1800,
+  review: "after",
   storeDays: 90,
   storeMegabytes: 1024,
   idleAgentTimeout: 600,

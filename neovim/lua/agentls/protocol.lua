@@ -305,6 +305,9 @@
 ---@field why? string
 ---Default: {}
 ---@field always? agentls.AlwaysOffer[]
+---It is about texts of files: `ask/proposal` gives them, to be edited before accepting.
+---Default: false
+---@field editable? boolean
 ---@field decision? agentls.AskDecision
 
 ---How a question ended. Without a text nobody answered.
@@ -750,6 +753,27 @@
 ---@class (exact) agentls.AskParams
 ---@field askId string
 
+---Names an ask that is about texts of files.
+---@class (exact) agentls.AskProposalParams
+---@field askId string
+---Have the editor show the first page; a front end shows it in its own way.
+---Default: false
+---@field open? boolean
+
+---A file, and what accepting the ask would make of it.
+---@class (exact) agentls.ProposedFile
+---@field path string
+---@field after string
+---An ordinary file with `after`. What is there by then, saved or not, is what accepting
+---writes.
+---@field uri string
+---Null when there is no such file.
+---@field before? string
+
+---The texts of an ask.
+---@class (exact) agentls.AskProposalResult
+---@field files agentls.ProposedFile[]
+
 ---The document that was opened.
 ---@class (exact) agentls.ShownResult
 ---@field uri string
@@ -1127,6 +1151,11 @@
 ---How long an ask may stay open before it is rejected.
 ---Default: 1800
 ---@field askTimeout? number
+---When you look at what agents write to files: `after` it is written, or `before`, so that each
+---write waits for you, whatever rules allow, except in sessions that you trust. What an agent does
+---without asking, such as a shell command that was allowed, can only be reviewed after.
+---Default: "after"
+---@field review? "after"|"before"
 ---After so many days without a word, a stored session loses long outputs and the texts of its
 ---changes.
 ---Default: 90
@@ -1211,6 +1240,8 @@ M.methods = {
   ask_decide_all = "agentls/ask/decideAll",
   ---Show what an ask is about: params agentls.AskParams, result agentls.ShownResult.
   ask_show = "agentls/ask/show",
+  ---Edit a change before it is accepted: params agentls.AskProposalParams, result agentls.AskProposalResult.
+  ask_proposal = "agentls/ask/proposal",
   ---Reject an ask and say why: params agentls.AskParams, result agentls.ShownResult.
   ask_reason = "agentls/ask/reason",
   ---List open questions: params agentls.Nothing, result agentls.QuestionListResult.
@@ -1302,6 +1333,7 @@ M.commands = {
   ask_decide = "agentls.ask.decide",
   ask_decide_all = "agentls.ask.decideAll",
   ask_show = "agentls.ask.show",
+  ask_proposal = "agentls.ask.proposal",
   ask_reason = "agentls.ask.reason",
   question_list = "agentls.question.list",
   question_answer = "agentls.question.answer",
@@ -1352,6 +1384,7 @@ M.titles = {
   ask_decide = "Answer an ask",
   ask_decide_all = "Answer all open asks",
   ask_show = "Show what an ask is about",
+  ask_proposal = "Edit a change before it is accepted",
   ask_reason = "Reject an ask and say why",
   question_list = "List open questions",
   question_answer = "Answer a question",
@@ -1409,7 +1442,7 @@ M.defaults = {
   CommandOutput = { ended = false, signal = "" },
   MessageEntry = { sender = "" },
   ToolCallEntry = { name = "", content = {}, locations = {}, terminals = {}, rejected = false },
-  AskEntry = { shown = "", why = "", always = {} },
+  AskEntry = { shown = "", why = "", always = {}, editable = false },
   QuestionEntry = { options = {}, to = "" },
   TurnEndEntry = { error = "" },
   AgentItem = { install = "", source = "", running = false, version = "" },
@@ -1446,6 +1479,7 @@ M.defaults = {
   AskDecideParams = { optionId = "", verdict = "", always = "", scope = "project", reason = "" },
   AskDecideResult = { message = "" },
   AskDecideAllParams = { sessionId = "" },
+  AskProposalParams = { open = false },
   RuleListParams = { cwd = "" },
   RuleListResult = { problems = {} },
   RuleAddParams = { scope = "project", cwd = "" },
@@ -1477,6 +1511,7 @@ M.settings = {
   handshakeTimeout = 30,
   cancelGrace = 10,
   askTimeout = 1800,
+  review = "after",
   storeDays = 90,
   storeMegabytes = 1024,
   idleAgentTimeout = 600,

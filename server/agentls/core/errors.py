@@ -23,6 +23,7 @@ AgentlsError
 │   ├── FileRefused             it is none that we read or write, or it may not be
 │   ├── FileFailed              the system, or the editor, would not do it
 │   ├── FileMoved               it is not what it was thought to be; nothing was written
+│   ├── FileEdited              it was written, but with another text, of which the agent must know
 │   └── CheckpointFailed        the state of the files could not be remembered or found again
 ├── ToolRefused             an agent may not call that tool, or not now
 ├── StoreError              the stored sessions cannot be read or changed
@@ -151,6 +152,10 @@ class FileFailed(FileError):
 
 class FileMoved(FileError):
     """The file is not any more what the caller thought it was; nothing was written."""
+
+
+class FileEdited(FileError):
+    """The file was written, but with what the person made of the agent's text."""
 
 
 class CheckpointFailed(FileError):

@@ -98,6 +98,8 @@ class AskOpened(_Event, frozen=True, tag="ask"):
     why: str = ""
     """Why a person is asked, or which rule decided."""
     always: tuple[Always, ...] = ()
+    editable: bool = False
+    """It is about texts of files, which can be edited before they are accepted."""
     decision: Decision | None = None
     """There at once when a rule decided and nobody was asked."""
 

@@ -11,7 +11,15 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from . import events as ev
-from .errors import AgentlsError, FileError, FileFailed, FileMissing, FileMoved, FileRefused
+from .errors import (
+    AgentlsError,
+    FileEdited,
+    FileError,
+    FileFailed,
+    FileMissing,
+    FileMoved,
+    FileRefused,
+)
 from .files import AllFiles, FileWritten
 from .grants import Change, as_shown
 from .model import Diff, Level, ToolCallId, ToolCallPatch
@@ -124,7 +132,8 @@ class FileWork:
 
         def decided(permit: Permit) -> None:
             if permit.given and not wish.called_off:
-                self._start(self._write(place, change, permit, then), then)
+                wanted = _edited(change, permit.text)
+                self._start(self._write(place, wanted, permit, then), then)
             else:
                 then(_refused("Writing", path, permit))
 
@@ -143,18 +152,31 @@ class FileWork:
         if place in self._seen or not same_text(after, change.text):
             # What the agent believes to be there: the lines of others it has not seen.
             self._remember(place, with_line_end(change.text, line_end(after)))
-        call = self._show(permit.call, Diff(path, before, after))
-        self._files.tell(
-            FileWritten(
-                session=self._session.id,
-                turn=self._session.transcript.turn,
-                call=call,
-                path=place,
-                before=before,
-                after=after,
-            )
+        self._written(place, permit.call, Diff(path, before, after))
+        then(_told(path, change, after))
+
+    async def write_for_person(self, path: str, before: str | None, text: str) -> None:
+        """Implements `ports.Workplace`."""
+        place = self._resolve(path, self._session.cwd)
+        change = Change(diff=Diff(path, before, text), seen=before, text=text)
+        try:
+            before, after = await self._put(path, place, change)
+        except FileError as error:
+            self._show_failure(None, error)
+            raise
+        self._remember(place, after)
+        self._written(place, None, Diff(path, before, after))
+
+    def _written(self, place: str, call: ToolCallId | None, diff: Diff) -> None:
+        written = FileWritten(
+            session=self._session.id,
+            turn=self._session.transcript.turn,
+            call=self._show(call, diff),
+            path=place,
+            before=diff.old,
+            after=diff.new,
         )
-        then(None)
+        self._files.tell(written)
 
     async def _put(self, path: str, place: str, change: Change) -> tuple[str | None, str]:
         """Write; once more if the file changed meanwhile. The text before and after."""
@@ -266,6 +288,23 @@ def _shown_after(seen: str | None, now: str | None, text: str) -> str:
     """What would be there; what the agent sent where that cannot be said."""
     result = merged(seen, now, text)
     return text if result is None else result
+
+
+def _edited(change: Change, text: str | None) -> Change:
+    """With the text that the person made of what they were shown."""
+    if text is None:
+        return change
+    diff = change.diff
+    return Change(diff=Diff(diff.path, diff.old, text), seen=diff.old, text=text, proposed=diff.new)
+
+
+def _told(path: str, change: Change, after: str) -> FileEdited | None:
+    """What the agent has to know beyond that its text was written."""
+    if change.proposed is None:
+        return None
+    from .proposals import told  # noqa: PLC0415 - few proposals are edited
+
+    return FileEdited(told(path, change.proposed, after))
 
 
 def _refused(what: str, path: str, permit: Permit) -> FileRefused:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from .model import Diff, ToolCallId
 from .policy.verdicts import Subject
-from .text import with_newlines
+from .text import line_end, with_line_end, with_newlines
 
 _PLAIN = re.compile(r"(?:[\w@%+:,./ -]|'[^']*')+", re.ASCII)
 """A line that is nothing but words, whatever the shell."""
@@ -43,7 +43,9 @@ class Change(Struct, frozen=True, kw_only=True):
     seen: str | None
     """What was there when the agent looked at it."""
     text: str
-    """What the agent sent."""
+    """What the agent sent, or the person made of it."""
+    proposed: str | None = None
+    """What the agent sent, if the person edited it."""
 
     def is_as(self, shown: Sequence[Diff]) -> bool:
         """Whether it does nothing but what somebody has seen."""
@@ -91,6 +93,20 @@ def as_shown(shown: Sequence[Diff], old: str | None, new: str) -> bool:
         else:
             return False
     return text == wanted
+
+
+def applied(shown: Sequence[Diff], old: str | None) -> str | None:
+    """What changes of one file, in their order, make of it; None if that is not clear."""
+    text = with_newlines(old or "")
+    for diff in shown:
+        before, after = with_newlines(diff.old or ""), with_newlines(diff.new)
+        if before in {"", text}:
+            text = after
+        elif text.count(before) == 1:
+            text = text.replace(before, after)
+        else:
+            return None
+    return with_line_end(text, line_end(old or ""))
 
 
 def _with_one_replaced(text: str, before: str, after: str) -> Iterator[str]:

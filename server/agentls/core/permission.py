@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from posixpath import join
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
@@ -44,6 +45,8 @@ class Permit(Struct, frozen=True):
     decision: Decision
     call: ToolCallId | None = None
     """The tool call that it belongs to, if there is one."""
+    text: str | None = None
+    """What the person made of the text that would be written, if anything."""
 
     @property
     def given(self) -> bool:
@@ -122,8 +125,12 @@ class Permission:
             patch = self._own_card(subject, title, change.diff if change else None)
         else:
             patch = ToolCallPatch(id=call)
+        amended: list[str] = []
         request = AskRequest(
-            patch, (ALLOW, REJECT), lambda decision: then(Permit(decision, patch.id))
+            patch,
+            (ALLOW, REJECT),
+            lambda decision: then(Permit(decision, patch.id, amended[-1] if amended else None)),
+            amended.append if change else None,
         )
         self._happen(ev.ToolCallChanged(patch))
         card = self._transcript.call(patch.id)
@@ -175,6 +182,7 @@ class Permission:
                 shown=judgement.shown,
                 why=judgement.ruling.why,
                 always=tuple(Always(s.id, s.label) for s in judgement.suggestions),
+                editable=_shows_all(judgement.subject, diffs_of(call)),
                 decision=decision,
             )
         )
@@ -277,6 +285,13 @@ class Permission:
 def diffs_of(call: ToolCall) -> tuple[Diff, ...]:
     """The changes that a tool call shows."""
     return tuple(content for content in call.content if isinstance(content, Diff))
+
+
+def _shows_all(subject: Subject, shown: tuple[Diff, ...]) -> bool:
+    """Whether what would be written is there to be seen, and nothing else is wanted."""
+    wanted = {join(subject.cwd, use.path) for use in subject.paths if use.write}
+    texts = {join(subject.cwd, diff.path) for diff in shown}
+    return bool(texts) and wanted == texts and subject.command is None and not subject.also
 
 
 def _ours(request: AskRequest) -> bool:

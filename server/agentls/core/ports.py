@@ -61,6 +61,8 @@ class AskRequest(Struct, frozen=True):
     patch: ToolCallPatch
     options: tuple[Option, ...]
     answer: Callable[[Decision], None]
+    amend: Callable[[str], None] | None = None
+    """Where we write a text for the agent: takes another one, before it is allowed."""
 
 
 class TurnOutcome(Struct, frozen=True):
@@ -124,6 +126,11 @@ class Workplace(Protocol):
         self, path: str, text: str, then: Callable[[AgentlsError | None], None]
     ) -> Callable[[], None]:
         """Give a file this text if that is allowed. Otherwise as `run`."""
+        ...
+
+    async def write_for_person(self, path: str, before: str | None, text: str) -> None:
+        """Give a file the text that the person made of what the agent proposed. Raises
+        `FileError`."""
         ...
 
     def stop(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -21,6 +21,10 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     """How long an agent may take to stop a turn before the session is given up."""
     ask_timeout: float = 1800.0
     """How long an ask may stay open before it is rejected."""
+    review: Literal["after", "before"] = "after"
+    """When you look at what agents write to files: `after` it is written, or `before`, so that each
+    write waits for you, whatever rules allow, except in sessions that you trust. What an agent does
+    without asking, such as a shell command that was allowed, can only be reviewed after."""
     store_days: float = 90.0
     """After so many days without a word, a stored session loses long outputs and the texts of its
     changes."""

@@ -142,6 +142,7 @@ class Ask(_Entry):
     shown: str = ""
     why: str = ""
     always: tuple[Always, ...] = ()
+    editable: bool = False
     decision: Decision | None = None
 
 
@@ -376,6 +377,7 @@ class Transcript:
             shown=event.shown,
             why=event.why,
             always=event.always,
+            editable=event.editable,
         )
         self._asks[event.ask] = entry
         self._add(entry)

@@ -36,6 +36,7 @@ class Workplace:
     ) -> None:
         self.read = files.read
         self.write = files.write
+        self.write_for_person = files.write_for_person
         self._session = session
         self._terminals = terminals
         self._reports = reports

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 
@@ -13,6 +14,7 @@ from ..core.model import AskId, SessionId
 from ..core.policy.gate import RuleBook, SessionPolicy
 from ..core.policy.rules import Mode, Rule, Scope, same
 from ..core.policy.verdicts import PathUse, Subject, Verdict
+from ..core.proposals import Proposals
 from ..core.sessions import Sessions
 from . import convert
 from . import protocol as p
@@ -37,6 +39,8 @@ class AskHandlers:
         files: SessionDocuments,
         show: Callable[[str], None],
         folder: Callable[[str], str],
+        proposals: Proposals,
+        page_opened: Callable[[str, AskId], None],
     ) -> None:
         self._sessions = sessions
         self._asks = asks
@@ -47,6 +51,8 @@ class AskHandlers:
         self._files = files
         self._show = show
         self._folder = folder
+        self._proposals = proposals
+        self._page_opened = page_opened
         self._reasons: dict[str, AskId] = {}
         """Pages that were opened for a reason, by their uri."""
 
@@ -60,42 +66,75 @@ class AskHandlers:
             ]
         )
 
-    def ask_decide(self, params: p.AskDecideParams) -> p.AskDecideResult:
+    async def ask_decide(self, params: p.AskDecideParams) -> p.AskDecideResult:
+        return await self.answer(params, _BY)
+
+    async def answer(self, params: p.AskDecideParams, by: str) -> p.AskDecideResult:
+        """Whoever it comes from; what the person edited is what they accept."""
         ask = AskId(params.ask_id)
         try:
-            self._decide(ask, params)
+            if not await self._accept_edited(ask, params, by):
+                self._decide(ask, params, by)
         except UnknownAsk as error:
             return p.AskDecideResult(settled=False, message=error.message)
         return p.AskDecideResult(settled=True)
 
-    def _decide(self, ask: AskId, params: p.AskDecideParams) -> None:
+    async def _accept_edited(self, ask: AskId, params: p.AskDecideParams, by: str) -> bool:
+        """If it is a yes to what the person has edited: do that."""
+        if params.verdict == "reject" or not await self._proposals.edited(ask):
+            return False
+        kinds = {option.id: option.kind for option in self._asks.get(ask).request.options}
+        once = params.verdict == "allow" or kinds.get(params.option_id) == "allow_once"
+        if params.always or kinds.get(params.option_id) == "allow_always":
+            raise BadRequest(
+                "You have edited the text, so that it can only be accepted once.",
+                hint="Accept it, or close the page without a change.",
+            )
+        return once and await self._proposals.accept(ask, by)
+
+    def _decide(self, ask: AskId, params: p.AskDecideParams, by: str) -> None:
         given = [v for v in (params.option_id, params.verdict, params.always) if v]
         if len(given) != 1:
             raise BadRequest("Answer with exactly one of optionId, verdict and always.")
         if params.option_id:
-            self._decisions.choose(ask, params.option_id, _BY)
+            self._decisions.choose(ask, params.option_id, by)
         elif params.always:
-            self._decisions.always(ask, params.always, params.scope.value, _BY)
+            self._decisions.always(ask, params.always, params.scope.value, by)
         elif params.verdict == "allow":
-            self._decisions.allow(ask, _BY)
+            self._decisions.allow(ask, by)
         elif params.verdict == "reject":
-            self._decisions.reject(ask, _BY, params.reason)
+            self._decisions.reject(ask, by, params.reason)
         else:
             raise BadRequest(f"The verdict {params.verdict!r} is neither allow nor reject.")
 
-    def ask_decide_all(self, params: p.AskDecideAllParams) -> p.AskDecideAllResult:
+    async def ask_decide_all(self, params: p.AskDecideAllParams) -> p.AskDecideAllResult:
         if params.verdict not in {"allow", "reject"}:
             raise BadRequest(f"The verdict {params.verdict!r} is neither allow nor reject.")
         session = SessionId(params.session_id) if params.session_id else None
-        return p.AskDecideAllResult(
-            settled=self._decisions.all(params.verdict == "allow", _BY, session)
-        )
+        allow, edited = params.verdict == "allow", 0
+        for ask in self._asks.pending(session) if allow else ():
+            edited += await self._proposals.accept(ask.id, _BY)
+        return p.AskDecideAllResult(settled=edited + self._decisions.all(allow, _BY, session))
 
     def ask_show(self, params: p.AskParams) -> p.ShownResult:
         ask = self._asks.get(AskId(params.ask_id))
         session = self._sessions.get(ask.session)
         call = session.transcript.call(ask.request.patch.id)
         return self._shown(self._files.write_ask(ask, call, session.agent_name).as_uri())
+
+    async def ask_proposal(self, params: p.AskProposalParams) -> p.AskProposalResult:
+        ask = AskId(params.ask_id)
+        files = [
+            p.ProposedFile(
+                path=it.path, before=it.before, after=it.after, uri=Path(it.page).as_uri()
+            )
+            for it in await self._proposals.open(ask)
+        ]
+        for file in files:
+            self._page_opened(file.uri, ask)
+        if params.open:
+            self._show(files[0].uri)
+        return p.AskProposalResult(files=files)
 
     def ask_reason(self, params: p.AskParams) -> p.ShownResult:
         """Opens a page; what is saved there rejects the ask, in those words."""

@@ -47,6 +47,8 @@ class AskSurface:
         self._diagnostics = diagnostics
         self._refresh_lenses = refresh_lenses
         self._shown: dict[AskId, _Shown] = {}
+        self._pages: dict[str, AskId] = {}
+        """Pages with proposed texts, by their uri: there the ask can be answered, too."""
 
     def __call__(self, session: Session, event: ev.Event, entry: Entry | None) -> None:
         if isinstance(event, ev.AskOpened) and isinstance(entry, Ask):
@@ -54,8 +56,13 @@ class AskSurface:
                 self._show(session, entry)
         elif isinstance(event, ev.AskSettled) and isinstance(entry, Ask):
             shown = self._shown.pop(entry.ask, None)
+            self._pages = {uri: ask for uri, ask in self._pages.items() if ask != entry.ask}
             if shown is not None:
                 self._changed(shown.place.uri)
+
+    def page_opened(self, uri: str, ask: AskId) -> None:
+        """A page with what an ask would write."""
+        self._pages[comparable(uri)] = ask
 
     def _show(self, session: Session, ask: Ask) -> None:
         call = session.transcript.call(ask.call)
@@ -87,7 +94,22 @@ class AskSurface:
             if first <= shown.place.line <= last or _is_session_document(shown.place.uri):
                 for title, command, argument in _answers(shown):
                     found.append(self._action(title, command, argument))
-        return found
+        return found + [self._action(*it) for it in self._on_page(params.text_document.uri)]
+
+    def _on_page(self, uri: str) -> list[_Answer]:
+        """Accepting what is on a page with a proposed text, and rejecting it."""
+        shown = self._shown.get(self._pages.get(comparable(uri), AskId("")))
+        if shown is None:
+            return []
+        choices = (("Accept this text", "allow"), ("Reject", "reject"))
+        return [
+            (
+                f"{shown.agent}: {title}",
+                "agentls.ask.decide",
+                {"askId": shown.ask.ask, "verdict": verdict},
+            )
+            for title, verdict in choices
+        ]
 
     def lenses(self, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
         return [
@@ -97,10 +119,16 @@ class AskSurface:
             )
             for shown in self._at(params.text_document.uri)
             for title, command, argument in _answers(shown)
+        ] + [
+            lsp.CodeLens(
+                range=_range(0),
+                command=lsp.Command(title=title, command=command, arguments=[argument]),
+            )
+            for title, command, argument in self._on_page(params.text_document.uri)
         ]
 
     def _action(
-        self, title: str, command: str, argument: dict[str, str]
+        self, title: str, command: str, argument: dict[str, Any]
     ) -> lsp.CodeAction | lsp.Command:
         run = lsp.Command(title=title, command=command, arguments=[argument])
         if not self._abilities.action_literals:
@@ -108,10 +136,14 @@ class AskSurface:
         return lsp.CodeAction(title=title, kind=lsp.CodeActionKind.QuickFix, command=run)
 
 
-def _answers(shown: _Shown) -> list[tuple[str, str, dict[str, str]]]:
-    """Title, command and argument: one per option, then what we offer beside them."""
+_Answer = tuple[str, str, dict[str, Any]]
+"""Title, command and argument."""
+
+
+def _answers(shown: _Shown) -> list[_Answer]:
+    """One per option, then what we offer beside them."""
     ask = shown.ask
-    found = [
+    found: list[_Answer] = [
         (
             f"{shown.agent}: {option.name}",
             "agentls.ask.decide",
@@ -127,6 +159,9 @@ def _answers(shown: _Shown) -> list[tuple[str, str, dict[str, str]]]:
         )
         for offer in ask.always
     ]
+    if ask.editable:
+        argument = {"askId": ask.ask, "open": True}
+        found.append((f"{shown.agent}: Edit before accepting…", "agentls.ask.proposal", argument))
     found.append((f"{shown.agent}: Reject and say why…", "agentls.ask.reason", {"askId": ask.ask}))
     if shown.has_change:
         found.append((f"{shown.agent}: Show what it asks", "agentls.ask.show", {"askId": ask.ask}))

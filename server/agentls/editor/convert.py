@@ -185,6 +185,7 @@ def _ask(value: transcript.Ask) -> p.Entry:
         shown=value.shown,
         why=value.why,
         always=[p.AlwaysOffer(id=a.id, label=a.label) for a in value.always],
+        editable=value.editable,
         decision=decision(value.decision) if value.decision else None,
     )
 

@@ -8,18 +8,20 @@ from typing import Any
 from lsprotocol import types as lsp
 
 from ..core import events as ev
-from ..core.decisions import Decisions
-from ..core.errors import AskError
+from ..core.errors import AgentlsError
 from ..core.model import Always, Level, Option
 from ..core.ports import Tasks
 from ..core.session import Session
 from ..core.transcript import Ask, Entry
+from . import protocol as p
 from .capabilities import EditorAbilities
 from .session_documents import SessionDocuments
 
 _BY = "you, in a message"
 
 Request = Callable[..., Awaitable[Any]]
+Decide = Callable[[p.AskDecideParams, str], Awaitable[p.AskDecideResult]]
+"""Answers an ask, and says by whom."""
 
 
 class PlainEditor:
@@ -31,14 +33,14 @@ class PlainEditor:
         request: Request,
         tell: Callable[[str, Any], None],
         *,
-        decisions: Decisions,
+        decide: Decide,
         tasks: Tasks,
         files: SessionDocuments,
     ) -> None:
         self._abilities = abilities
         self._request = request
         self._tell = tell
-        self._decisions = decisions
+        self._decide = decide
         self._tasks = tasks
         self._files = files
 
@@ -72,13 +74,17 @@ class PlainEditor:
         chosen = titles.get(answer.title) if answer is not None else None
         if chosen is None:
             return
+        params = (
+            p.AskDecideParams(ask_id=ask.ask, always=chosen.id)
+            if isinstance(chosen, Always)
+            else p.AskDecideParams(ask_id=ask.ask, option_id=chosen.id)
+        )
         try:
-            if isinstance(chosen, Always):
-                self._decisions.always(ask.ask, chosen.id, "project", _BY)
-            else:
-                self._decisions.choose(ask.ask, chosen.id, _BY)
-        except AskError as error:
-            self._message(lsp.MessageType.Info, str(error))
+            said = (await self._decide(params, _BY)).message
+        except AgentlsError as error:
+            said = str(error)
+        if said:
+            self._message(lsp.MessageType.Info, said)
 
     async def _show(self, session: Session) -> None:
         """The conversation so far as a Markdown file, shown beside the person's work."""

@@ -325,6 +325,8 @@ class AskEntry(_Entry, tag="ask"):
     why: str = ""
     """Why a person is asked, or which rule decided."""
     always: list[AlwaysOffer] = []
+    editable: bool = False
+    """It is about texts of files: `ask/proposal` gives them, to be edited before accepting."""
     decision: AskDecision | None = None
 
 
@@ -792,6 +794,32 @@ class AskParams(Wire):
     """Names an ask."""
 
     ask_id: str
+
+
+class AskProposalParams(Wire):
+    """Names an ask that is about texts of files."""
+
+    ask_id: str
+    open: bool = False
+    """Have the editor show the first page; a front end shows it in its own way."""
+
+
+class ProposedFile(Wire):
+    """A file, and what accepting the ask would make of it."""
+
+    path: str
+    after: str
+    uri: str
+    """An ordinary file with `after`. What is there by then, saved or not, is what accepting
+    writes."""
+    before: str | None = None
+    """Null when there is no such file."""
+
+
+class AskProposalResult(Wire):
+    """The texts of an ask."""
+
+    files: list[ProposedFile]
 
 
 class ShownResult(Wire):
@@ -1315,6 +1343,12 @@ REQUESTS: tuple[Method, ...] = (
         title="Show what an ask is about",
         params=AskParams,
         result=ShownResult,
+    ),
+    Method(
+        name="ask/proposal",
+        title="Edit a change before it is accepted",
+        params=AskProposalParams,
+        result=AskProposalResult,
     ),
     Method(
         name="ask/reason",

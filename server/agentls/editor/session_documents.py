@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..core.asks import PendingAsk
 from ..core.markdown import transcript_markdown
-from ..core.model import Diff
+from ..core.model import AskId, Diff
 from ..core.session import Session
 from ..core.transcript import ToolCall
 
@@ -43,6 +43,11 @@ class SessionDocuments:
                 parts.append("After:\n\n" + _fenced(content.new))
         return _written(self._folder / "asks" / f"{ask.id}.md", "\n\n".join(parts) + "\n")
 
+    def write_page(self, ask: AskId, number: int, name: str, text: str) -> str:
+        """A text that an ask is about, to be edited before it is accepted."""
+        folder = self._folder / "proposals" / ask / str(number)
+        return str(_written(folder / (name or "text"), text))
+
     def write_reason(self, ask: PendingAsk, agent: str) -> Path:
         """An empty page for the words of a rejection."""
         text = (
@@ -59,7 +64,7 @@ def reason_in(text: str) -> str:
 
 def _written(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", newline="")
     return path
 
 

@@ -23,6 +23,7 @@ from ..core.logins import Logins
 from ..core.model import SessionId
 from ..core.policy.gate import RuleBook, SessionPolicy
 from ..core.ports import AgentDirectory, Clock, Tasks
+from ..core.proposals import Proposals
 from ..core.questions import Questions
 from ..core.sessions import Sessions
 from ..core.settings import Settings, settings_from
@@ -144,6 +145,14 @@ class Workbench:
         )
         handlers.workspace = self._workspace
         files = SessionDocuments(services.state_folder)
+        diagnostics = Diagnostics(line.tell)
+        self.surface = AskSurface(
+            editor,
+            documents,
+            files,
+            diagnostics=diagnostics,
+            refresh_lenses=self._refresher(),
+        )
         self.asks = AskHandlers(
             services.sessions,
             services.asks,
@@ -154,9 +163,10 @@ class Workbench:
             files=files,
             show=lambda uri: self._show_document(editor, uri),
             folder=handlers.folder,
+            proposals=Proposals(services.sessions, services.asks, services.files, files.write_page),
+            page_opened=self.surface.page_opened,
         )
         services.desktop.editor = EditorDesk(editor, documents, line.request)
-        diagnostics = Diagnostics(line.tell)
         self.dispatcher = Dispatcher(
             handlers,
             PastHandlers(services.sessions, services.lasting, publisher),
@@ -167,7 +177,7 @@ class Workbench:
             *self._terminals(editor),
         )
         self.progress: Progress | None = None
-        self._observe(editor, publisher, files, diagnostics)
+        self._observe(editor, publisher, files)
         services.sessions.forgotten.append(publisher.forget)
         services.told = lambda sentence: self._tell_problems([sentence])
 
@@ -231,17 +241,9 @@ class Workbench:
         editor: EditorAbilities,
         publisher: Publisher,
         files: SessionDocuments,
-        diagnostics: Diagnostics,
     ) -> None:
         services = self._services
         observers = services.sessions.observers
-        self.surface = AskSurface(
-            editor,
-            self._documents,
-            files,
-            diagnostics=diagnostics,
-            refresh_lenses=self._refresher(),
-        )
         observers.append(self.surface)
         if editor.plugin:
             observers.append(publisher)
@@ -251,7 +253,7 @@ class Workbench:
                     editor,
                     self._line.request,
                     self._line.tell,
-                    decisions=services.decisions,
+                    decide=self.asks.answer,
                     tasks=services.tasks,
                     files=files,
                 )

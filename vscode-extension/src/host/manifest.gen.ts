@@ -44,6 +44,7 @@ export const serverSettings = [
   "handshakeTimeout",
   "cancelGrace",
   "askTimeout",
+  "review",
   "storeDays",
   "storeMegabytes",
   "idleAgentTimeout",

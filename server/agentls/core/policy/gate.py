@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 Resolve = Callable[[str, str], str]
 """A path and the folder it is relative to; the real place, at this moment."""
 _MOST_ASKED = 32
+_CHANGING = frozenset({"edit", "delete", "move"})
 
 
 class RuleBook(Protocol):
@@ -65,8 +66,10 @@ class SessionPolicy:
         book: RuleBook,
         resolve: Resolve,
         protected: Sequence[str] = (),
+        review_first: bool = False,
     ) -> None:
         self.mode = Mode.ASK
+        self._review_first = review_first
         self._agent = agent
         self._root = root
         self._book = book
@@ -146,7 +149,14 @@ class SessionPolicy:
         )
         if ruling.verdict is Verdict.ALLOW and (doubt := self._doubt(subject, ruling, root)):
             return Ruling(verdict=Verdict.ASK, why=f"asked: {doubt}")
+        if ruling.verdict is Verdict.ALLOW and self._to_review(subject):
+            return Ruling(verdict=Verdict.ASK, why="asked: you review changes before they happen")
         return ruling
+
+    def _to_review(self, subject: Subject) -> bool:
+        writes = subject.kind in _CHANGING or any(use.write for use in subject.paths)
+        alone = subject.command is None
+        return self._review_first and writes and alone and self.mode is not Mode.TRUST
 
     def _doubt(self, subject: Subject, ruling: Ruling, root: str) -> str:
         """Rules are about commands, files and hosts: more than that needs a person."""
