@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentls.tools.peers import is_a_strangers
 from fakes.bench import Bench
 from fakes.buffers import Buffers
 from fakes.conversation import ended
@@ -14,6 +20,7 @@ from fakes.editor import Editor
 from fakes.mcp_client import HttpClient, client
 
 Json = dict[str, Any]
+NOBODY = 65534
 
 
 async def begin(bench: Bench, *, policy: str = "trust", **more: Any) -> tuple[Editor, str]:
@@ -243,5 +250,54 @@ async def test_what_a_web_page_or_a_stranger_sends_gets_nothing(
 
 async def test_only_loopback_is_listened_on(bench: Bench) -> None:
     editor, session = await begin(bench)
+    port = int((await our_server(editor, session))["url"].split(":")[2].split("/")[0])
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    more = [line.split() for line in Path("/proc/net/tcp6").read_text().splitlines()[1:]]
+    listening = [
+        row[1] for row in rows + more if row[3] == "0A" and row[1].endswith(f":{port:04X}")
+    ]
+    assert listening == [f"0100007F:{port:04X}"]
+
+
+async def test_another_user_of_the_machine_gets_nothing_even_with_the_secret(bench: Bench) -> None:
+    editor, session = await begin(bench)
     server = await our_server(editor, session)
-    assert server["url"].startswith("http://127.0.0.1:")
+    (secret,) = [each["value"] for each in server["headers"] if each["name"] == "Authorization"]
+    program = (  # everything is imported before it becomes another user, who may not read it
+        "import os, socket, sys\n"
+        "door = socket.socket()\n"
+        "if len(sys.argv) > 3: os.setuid(int(sys.argv[3])); door = socket.socket()\n"
+        "door.settimeout(20)\n"
+        "host = sys.argv[1].split('/')[2]\n"
+        "door.connect(('127.0.0.1', int(host.split(':')[1])))\n"
+        "head = f'POST /mcp HTTP/1.1\\nHost: {host}\\nAuthorization: {sys.argv[2]}\\n'\n"
+        "door.sendall(f'{head}Content-Length: 2\\n\\n{{}}'.replace('\\n', '\\r\\n').encode())\n"
+        "print(door.recv(1000).split()[1].decode())\n"
+    )
+    words = [sys.executable, "-I", "-c", program, server["url"], secret]
+
+    async def status(*more: str) -> str:
+        done = await asyncio.to_thread(
+            subprocess.run, [*words, *more], capture_output=True, text=True, check=True, timeout=50
+        )
+        return done.stdout.strip()
+
+    assert await status() != "401", "our own user is let in to be told what is wrong"
+    if os.getuid() == 0:  # nobody else may become another user
+        assert await status(str(NOBODY)) == "401"
+
+
+async def test_whose_connection_it_is_is_read_from_the_tables(tmp_path: Path) -> None:
+    table = tmp_path / "tcp"
+    other = os.getuid() + 1
+    table.write_text(
+        "  sl  local_address rem_address   st tx rx tr when retr   uid\n"
+        f"   0: 0100007F:1F90 0100007F:C001 01 0:0 0:0 0 {other}\n"
+        f"   1: 0100007F:C001 0100007F:1F90 01 0:0 0:0 0 {other}\n"
+        f"   2: 0100007F:C002 0100007F:1F90 01 0:0 0:0 0 {os.getuid()}\n"
+        "   3: 0000000000000000FFFF00000100007F:C003"
+        f" 0000000000000000FFFF00000100007F:1F90 01 0:0 0:0 0 {other}\n"
+    )
+    here = ("127.0.0.1", 0x1F90)
+    found = [is_a_strangers(("127.0.0.1", 0xC001 + n), here, (table,)) for n in range(4)]
+    assert found == [True, False, True, False], "who is not found is no known stranger"

@@ -1,8 +1,9 @@
 """Lets the agent of each session in to the tools that the session is offered, by MCP over HTTP.
 
 Invariants: it listens on loopback only; each session has a secret of its own, which opens nothing
-but its own tools and nothing any more once the session has no agent; what a web page can send
-gets nothing. Nothing is listening, and the MCP library is not loaded, before the first session.
+but its own tools and nothing any more once the session has no agent; what a web page, or on Linux
+another user, can send gets nothing. Nothing is listening, and the MCP library is not loaded,
+before the first session.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ..core.model import SessionId, State
 from ..core.ports import Tasks, ToolDoor
 from ..core.session import ASLEEP, Session
 from ..core.tools.calls import ToolCalls
+from .peers import is_a_strangers
 
 if TYPE_CHECKING:
     from .http import HttpServer
@@ -131,7 +133,7 @@ class Tools:
         if b"origin" in given:
             return 403
         admitted = self._whose(given.get(b"authorization", b""))
-        if admitted is None:
+        if admitted is None or is_a_strangers(scope["client"], scope["server"]):
             return 401
         if scope["path"] != PATH:
             return 404
