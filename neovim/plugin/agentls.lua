@@ -29,6 +29,13 @@ local maps = {
   { "allow", "Allow the oldest ask" },
   { "reject", "Reject the oldest ask" },
   { "sessions", "Choose a session" },
+  { "resume", "Take up a past session" },
+  { "search", "Search in all sessions" },
+  { "changes", "List what agents changed" },
+  { "diff", "Compare before and after" },
+  { "keep", "Keep the change here", { "n", "x" } },
+  { "undo", "Undo the change here", { "n", "x" } },
+  { "redo", "Do again what was undone" },
 }
 for _, map in ipairs(maps) do
   local name, desc, modes = map[1], map[2], map[3] or "n"
@@ -36,4 +43,9 @@ for _, map in ipairs(maps) do
     desc = desc,
     silent = true,
   })
+end
+for name, step in pairs({ next = 1, previous = -1 }) do
+  vim.keymap.set("n", ("<Plug>(agentls-%s-change)"):format(name), function()
+    require("agentls.changes.motions").move(step)
+  end, { desc = "Go to the " .. name .. " change of an agent" })
 end

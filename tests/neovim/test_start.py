@@ -90,7 +90,12 @@ def test_subcommands_and_their_arguments_are_completed(nvim: Nvim) -> None:
     assert {"new", "chat", "send", "stop", "asks", "allow", "reject", "mode", "restart"} <= set(
         names
     )
-    assert nvim.lua("return vim.fn.getcompletion('Agent re', 'cmdline')") == ["reject", "restart"]
+    assert nvim.lua("return vim.fn.getcompletion('Agent rest', 'cmdline')") == [
+        "restart",
+        "restore",
+    ]
+    scopes = nvim.lua("return vim.fn.getcompletion('Agent undo ', 'cmdline')")
+    assert scopes == ["hunk", "file", "turn", "session", "all"]
     nvim.command("Agent new")
     nvim.until_lua(
         "require('agentls').sessions()[1] and #(require('agentls').sessions()[1].modes or {}) > 0"

@@ -21,7 +21,17 @@ local stopping = false
 ---@type table<string, fun(params: any): any, string?>
 local handlers = {}
 ---The parts that listen to the server; each calls `handle` when it loads.
-local listening = { "sessions", "asks", "follow", "reload", "save", "terminals", "status" }
+local listening = {
+  "sessions",
+  "asks",
+  "follow",
+  "reload",
+  "save",
+  "terminals",
+  "status",
+  "changes.marks",
+  "changes.lists",
+}
 local group = vim.api.nvim_create_augroup("agentls.client", {})
 
 ---Some versions of Neovim hand on null as `vim.NIL`, which is true; here absent is absent.
@@ -39,6 +49,16 @@ local function without_nulls(value)
     end
   end
   return value
+end
+
+---Changes of agents have signs; as diagnostics, which are for editors without a plugin, they would be shown twice.
+local function without_hints(error, result, ...)
+  if result then
+    result.diagnostics = vim.tbl_filter(function(it)
+      return it.severity ~= vim.lsp.protocol.DiagnosticSeverity.Hint
+    end, result.diagnostics)
+  end
+  return vim.lsp.handlers["textDocument/publishDiagnostics"](error, result, ...)
 end
 
 ---What to do when the server sends this method. A request is answered with what the handler returns: a result,
@@ -125,6 +145,7 @@ function M.config()
       return result == nil and vim.NIL or result
     end
   end
+  lsp_handlers["textDocument/publishDiagnostics"] = without_hints
   local found = require("agentls.server").find()
   return {
     name = "agentls",

@@ -49,29 +49,6 @@ local function send(text, args)
   end)
 end
 
-local function choose_session()
-  local list = sessions.list()
-  if #list == 0 then
-    return notice.say("There is no session; :Agent new opens one.")
-  end
-  vim.ui.select(list, {
-    prompt = "Sessions",
-    kind = "agentls_session",
-    format_item = function(session)
-      local head = session.head
-      return ("%s (%s, %s)"):format(
-        sessions.title(session),
-        head.agent or "?",
-        (head.state or ""):gsub("_", " ")
-      )
-    end,
-  }, function(session)
-    if session then
-      chat.open(session.id)
-    end
-  end)
-end
-
 local function choose_ask()
   local asks = require("agentls.asks")
   local list = asks.list()
@@ -88,109 +65,6 @@ local function choose_ask()
     if ask then
       require("agentls.asks.float").open(ask.id)
     end
-  end)
-end
-
----@param items { value: any, name: string, description?: string }[]
----@param what string
----@param wanted string
----@param done fun(value: any)
-local function choose(items, what, wanted, done)
-  if #items == 0 then
-    return notice.say(("The agent offers no %s."):format(what))
-  end
-  if wanted ~= "" then
-    for _, item in ipairs(items) do
-      if item.value == wanted or item.name == wanted then
-        return done(item.value)
-      end
-    end
-    return notice.error(("There is no %s %q."):format(what, wanted))
-  end
-  vim.ui.select(items, {
-    prompt = what,
-    kind = "agentls_" .. what,
-    format_item = function(item)
-      return (item.description or "") ~= "" and ("%s: %s"):format(item.name, item.description) or item.name
-    end,
-  }, function(item)
-    if item then
-      done(item.value)
-    end
-  end)
-end
-
----@param session agentls.Session
-local function modes(session)
-  return vim.tbl_map(function(mode)
-    return { value = mode.id, name = mode.name, description = mode.description }
-  end, session.head.modes or {})
-end
-
----@param session agentls.Session
----@return agentls.SessionOption?
-local function model_option(session)
-  for _, option in ipairs(session.head.options or {}) do
-    if option.category == "model" or option.id == "model" then
-      return option
-    end
-  end
-end
-
-local function set_mode(wanted)
-  with_session(function(session)
-    choose(modes(session), "mode", wanted, function(mode)
-      client.request(methods.session_set_mode, { sessionId = session.id, mode = mode })
-    end)
-  end)
-end
-
-local function set_model(wanted)
-  with_session(function(session)
-    local option = model_option(session)
-    choose(option and option.choices or {}, "model", wanted, function(value)
-      local params = { sessionId = session.id, option = assert(option).id, value = value }
-      client.request(methods.session_set_option, params)
-    end)
-  end)
-end
-
-local policies = {
-  { value = "ask", name = "ask", description = "What the rules do not decide, you do" },
-  { value = "accept_edits", name = "accept_edits", description = "Edits in the workspace are allowed" },
-  { value = "read_only", name = "read_only", description = "Nothing may change" },
-  { value = "trust", name = "trust", description = "Everything is allowed that no rule denies" },
-}
-
-local function set_policy(wanted)
-  with_session(function(session)
-    choose(policies, "policy", wanted, function(policy)
-      client.request(methods.session_set_policy, { sessionId = session.id, policy = policy })
-    end)
-  end)
-end
-
-local function show_rules()
-  client.request(methods.rule_list, { cwd = client.root() }, function(error, result)
-    if error then
-      return notice.error(error.message)
-    end
-    local items = {}
-    for _, rule in ipairs(result.rules) do
-      table.insert(items, {
-        filename = rule.source,
-        lnum = rule.line,
-        text = ("%s %s (%s)"):format(rule.verdict, rule.what, rule.scope),
-      })
-    end
-    for _, problem in ipairs(result.problems or {}) do
-      table.insert(items, { text = problem, type = "E" })
-    end
-    if #items == 0 then
-      return notice.say("There are no rules: every ask comes to you.")
-    end
-    vim.fn.setqflist({}, " ", { title = "agentls rules", items = items })
-    vim.cmd("botright copen")
   end)
 end
 
@@ -216,6 +90,50 @@ local function complete_from(find)
   end
 end
 
+---@param names string[]
+---@return fun(lead: string): string[]
+local function complete_words(names)
+  return function(lead)
+    return vim.tbl_filter(function(name)
+      return vim.startswith(name, lead)
+    end, names)
+  end
+end
+
+---@param module string
+---@param name string
+---@return fun(words: string) calls that function of it with the current session and the words
+local function of_session(module, name)
+  return function(words)
+    with_session(function(session)
+      require("agentls." .. module)[name](session, words)
+    end)
+  end
+end
+
+---@param module string
+---@param name string
+---@return fun(words: string)
+local function of(module, name)
+  return function(words)
+    require("agentls." .. module)[name](words)
+  end
+end
+
+local scopes = { "hunk", "file", "turn", "session", "all" }
+
+---@param verdict "keep"|"undo"
+---@return agentls.Subcommand
+local function review(verdict)
+  return {
+    run = function(words, args)
+      local lines = { first = args.line1, last = args.line2 }
+      require("agentls.changes.scopes").decide(verdict, words, lines)
+    end,
+    complete = complete_words(scopes),
+  }
+end
+
 ---@type table<string, agentls.Subcommand>
 M.subcommands = {
   new = {
@@ -224,13 +142,9 @@ M.subcommands = {
     end,
     complete = function(lead)
       learn_agents()
-      local names = {}
-      for _, agent in ipairs(known_agents) do
-        if vim.startswith(agent.name, lead) then
-          table.insert(names, agent.name)
-        end
-      end
-      return names
+      return complete_words(vim.tbl_map(function(agent)
+        return agent.name
+      end, known_agents))(lead)
     end,
   },
   chat = { run = chat.toggle },
@@ -242,7 +156,26 @@ M.subcommands = {
       end)
     end,
   },
-  sessions = { run = choose_session },
+  kill = { run = of_session("commands.recovery", "kill") },
+  login = {
+    run = of_session("commands.recovery", "login"),
+    complete = complete_from(function(session)
+      return vim.tbl_map(function(way)
+        return { value = way.id }
+      end, session.head.login or {})
+    end),
+  },
+  sessions = { run = of("commands.sessions", "choose") },
+  resume = { run = of("commands.sessions", "resume") },
+  search = { run = of("commands.sessions", "search") },
+  rename = { run = of_session("commands.sessions", "rename") },
+  archive = { run = of_session("commands.sessions", "archive") },
+  export = {
+    run = of_session("commands.sessions", "export"),
+    complete = function(lead)
+      return vim.fn.getcompletion(lead, "file")
+    end,
+  },
   asks = { run = choose_ask },
   allow = {
     run = function()
@@ -254,26 +187,39 @@ M.subcommands = {
       require("agentls.asks").decide_oldest("reject", words ~= "" and words or nil)
     end,
   },
-  terminals = {
-    run = function()
-      require("agentls.terminals").choose()
+  changes = { run = of("changes.lists", "quickfix") },
+  diff = { run = of("changes.lists", "diff") },
+  keep = review("keep"),
+  undo = review("undo"),
+  redo = { run = of("changes", "redo") },
+  restore = {
+    run = function(words)
+      with_session(function(session)
+        require("agentls.changes.restore").start(session.id, words)
+      end)
     end,
+    complete = complete_words({ "undo" }),
   },
-  mode = { run = set_mode, complete = complete_from(modes) },
-  model = {
-    run = set_model,
+  terminals = { run = of("terminals", "choose") },
+  mode = {
+    run = of_session("commands.settings", "set_mode"),
     complete = complete_from(function(session)
-      local option = model_option(session)
-      return option and option.choices or {}
+      return require("agentls.commands.settings").modes(session)
+    end),
+  },
+  model = {
+    run = of_session("commands.settings", "set_model"),
+    complete = complete_from(function(session)
+      return require("agentls.commands.settings").models(session)
     end),
   },
   policy = {
-    run = set_policy,
+    run = of_session("commands.settings", "set_policy"),
     complete = complete_from(function()
-      return policies
+      return require("agentls.commands.settings").policies
     end),
   },
-  rules = { run = show_rules },
+  rules = { run = of("commands.settings", "show_rules") },
   restart = {
     run = function()
       client.restart(function(error)

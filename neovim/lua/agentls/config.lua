@@ -11,6 +11,11 @@ local M = {}
 ---@field entries integer How many entries of an older session are shown at first.
 ---@field detail_lines integer Lines of a tool call in the chat; `<CR>` opens the rest.
 
+---@class agentls.ReviewConfig
+---@field signs boolean Whether lines that an agent changed have a sign.
+---@field removed boolean Whether removed lines are shown where they were.
+---@field icons { added: string, changed: string, removed: string } the signs
+
 ---@class agentls.Config
 ---@field cmd? string[] The server and its arguments; found by itself when absent.
 ---@field settings agentls.Settings What the server is told at its start.
@@ -19,6 +24,7 @@ local M = {}
 ---@field notify boolean Whether an ask, and a turn that ends out of sight, is announced.
 ---@field terminals "view"|"run" Whether commands of agents run in the server, or in terminals of Neovim.
 ---@field follow boolean Whether files that the agent works on are shown as it goes.
+---@field review agentls.ReviewConfig
 ---@field icons table<string, string>
 
 ---@type agentls.Config
@@ -37,6 +43,11 @@ M.defaults = {
   notify = true,
   terminals = "view",
   follow = false,
+  review = {
+    signs = true,
+    removed = true,
+    icons = { added = "┃", changed = "┃", removed = "▔" },
+  },
   icons = {
     pending = "○",
     running = "◐",

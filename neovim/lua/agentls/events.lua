@@ -11,6 +11,7 @@ local M = {}
 ---| "AskDone" an ask is decided or withdrawn: { ask, decision }
 ---| "TurnEnd" a turn ended: { session, entry }
 ---| "ToolCall" a tool call is new or changed: { session, entry }
+---| "Changes" what agents did to files is new, or was decided: { paths }
 ---| "Terminal" a terminal opened or ended: { terminal }
 
 ---@type table<string, fun(data: table)[]>

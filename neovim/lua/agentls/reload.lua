@@ -33,5 +33,6 @@ events.on("ToolCall", function(data)
   end
 end)
 events.on("TurnEnd", M.check)
+events.on("Changes", M.check)
 
 return M

@@ -19,7 +19,7 @@ local M = {}
 ---@field calls table<string, agentls.ToolCallEntry> Tool calls that are not finished, by their id.
 ---@field follower? agentls.Follower
 ---@field pending? agentls.DidChangeParams[] Batches that came while a snapshot was on its way.
----@field gone? boolean The server that had it has ended.
+---@field gone? boolean The server that had it has ended, and there is no other yet.
 
 ---@type table<string, agentls.Session>
 local all = {}
@@ -91,20 +91,22 @@ local function apply(session, batch)
 end
 
 ---@param session agentls.Session
-local function resync(session)
-  if session.pending then
-    return
-  end
+---@param last? integer how many entries
+---@param done? fun(error: agentls.RequestError?)
+local function resync(session, last, done)
   session.pending = {}
-  local last = session.follower and require("agentls.config").get().chat.entries or 50
+  local mine = session.pending
+  last = last or (session.follower and require("agentls.config").get().chat.entries or 50)
   local params = { sessionId = session.id, last = last }
   client.request(methods.session_snapshot, params, function(error, result)
-    local pending = session.pending or {}
+    if session.pending ~= mine then
+      return -- somebody has asked for another since
+    end
     session.pending = nil
     if error or not result then
-      return
+      return done and done(error)
     end
-    session.seq = result.seq
+    session.seq, session.gone = result.seq, nil
     show(session, "snapshot", result)
     for _, entry in ipairs(result.entries) do
       if entry.kind == "tool_call" or entry.kind == "ask" then
@@ -112,8 +114,11 @@ local function resync(session)
       end
     end
     set_head(session, result.session)
-    for _, batch in ipairs(pending) do
+    for _, batch in ipairs(mine) do
       M.receive(batch)
+    end
+    if done then
+      done(nil)
     end
   end)
 end
@@ -129,6 +134,14 @@ function M.receive(batch)
   elseif batch.seq > session.seq then
     resync(session)
   end
+end
+
+---Read a session anew, with so many entries.
+---@param id string
+---@param last integer
+---@param done fun(error: agentls.RequestError?)
+function M.read(id, last, done)
+  resync(ensure(id), last, done)
 end
 
 ---@param id string
@@ -153,7 +166,6 @@ function M.follow(id, follower)
   local session = ensure(id)
   session.follower = follower
   if follower and not session.gone then
-    session.pending = nil
     resync(session)
   end
 end
@@ -188,9 +200,22 @@ function M.title(session)
   return (title and title ~= "") and title or ("New session with " .. (session.head.agent or "?"))
 end
 
+---After connecting to a server: sessions that a chat shows go on, under the same id.
+local function take_up()
+  for id, session in pairs(all) do
+    if session.gone and session.follower then
+      session.seq = 0
+      resync(session)
+    elseif session.gone then
+      all[id] = nil
+    end
+  end
+end
+
 ---Learn what is there already, after connecting to a server.
 local function learn()
-  client.request(methods.session_list, {}, function(error, result)
+  take_up()
+  client.request(methods.session_list, { places = { "here" } }, function(error, result)
     for _, head in ipairs(not error and result.sessions or {}) do
       local session = ensure(head.id)
       if session.seq == 0 then
@@ -212,6 +237,7 @@ events.on("Disconnected", function()
         state = "closed",
         turnRunning = false,
         openAsks = 0,
+        place = "past",
         detail = "The agentls server ended.",
       })
     )

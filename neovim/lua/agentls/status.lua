@@ -4,12 +4,15 @@ local events = require("agentls.events")
 
 local M = {}
 
+---Characters of a title in the bar: what the session is doing must have room beside it.
+local TITLE_LIMIT = 32
+
 local states = {
   starting = { "running", "starting" },
   idle = { "idle", "ready" },
   running = { "running", "working" },
   waiting_for_you = { "ask", "waiting for you" },
-  waiting_for_agent = { "running", "stopping" },
+  waiting_for_agent = { "running", "stopping; <C-c> again kills it" },
   failed = { "failed", "failed" },
   closed = { "rejected", "closed" },
 }
@@ -71,14 +74,39 @@ local function mode_name(head)
   end
 end
 
+---@param head agentls.SessionHead
+---@return { [1]: string, [2]: string } the icon, and a word or two with what helps, if anything is needed
+local function state_of(head)
+  if #(head.login or {}) > 0 then
+    return { "ask", "not logged in: gl or :Agent login" }
+  elseif head.stuck then
+    local quiet = math.max(0, os.time() - (head.lastSign or os.time()))
+    return { "failed", ("no sign of life for %d s: <C-c> stops it"):format(quiet) }
+  elseif head.place == "past" then
+    return { "pending", "past: a prompt takes it up" }
+  elseif head.place == "elsewhere" then
+    return { "running", "open in another window" }
+  elseif head.state == "failed" then
+    return { "failed", "failed: gR starts the agent again" }
+  end
+  return states[head.state] or states.idle
+end
+
+---What a session is doing, in a word or two.
+---@param head agentls.SessionHead
+---@return string
+function M.words(head)
+  return state_of(head)[2]
+end
+
 ---The bar above a chat.
 ---@param session agentls.Session
 ---@return string in the form of 'statusline'
 function M.winbar(session)
   local head = session.head
-  local state = states[head.state] or states.idle
+  local state = state_of(head)
   local group = "Agentls" .. state[1]:sub(1, 1):upper() .. state[1]:sub(2)
-  local words = state[2]
+  local words = safe(state[2])
   if #(head.queue or {}) > 0 then
     words = ("%s, %d queued"):format(words, #head.queue)
   end
@@ -90,16 +118,23 @@ function M.winbar(session)
     end
   end
   table.insert(right, usage_text(head.usage))
+  local changed = require("agentls.changes").count(session.id)
+  if changed > 0 then
+    table.insert(right, "±" .. changed)
+  end
   if policy ~= "ask" then
     local trust = policy == "trust" and "%#AgentlsTrust#" or ""
     table.insert(right, trust .. safe(policy:gsub("_", " ")) .. "%#AgentlsNote#")
   end
-  local title = safe(require("agentls.sessions").title(session))
+  local title = require("agentls.sessions").title(session)
+  if vim.fn.strchars(title) > TITLE_LIMIT then
+    title = vim.fn.strcharpart(title, 0, TITLE_LIMIT - 1) .. "…"
+  end
   local icon = config.get().icons[state[1]]
-  return (" %%#%s#%s %%#AgentlsHeading#%%<%s %%#AgentlsNote#%s%%=%s "):format(
+  return (" %%#%s#%s %%#AgentlsHeading#%s %%#AgentlsNote#%s %%<%%=%s "):format(
     group,
     icon,
-    title,
+    safe(title),
     words,
     table.concat(right, " · ")
   )

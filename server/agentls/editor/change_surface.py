@@ -77,7 +77,8 @@ class ChangeSurface:
 
     def moved(self, path: str) -> None:
         """Lines of a document moved, and with them the changes in it."""
-        if any(self._pending(path)):
+        for change, _ in self._pending(path):
+            self._changed[change.id] = None
             self._paths[path] = None
             self._soon()
 

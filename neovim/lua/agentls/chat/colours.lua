@@ -31,6 +31,10 @@ local groups = {
   AgentlsAsk = "DiagnosticWarn",
   AgentlsIdle = "DiagnosticOk",
   AgentlsTrust = "DiagnosticError",
+  AgentlsSignAdded = "Added",
+  AgentlsSignChanged = "Changed",
+  AgentlsSignRemoved = "Removed",
+  AgentlsRemovedLine = "DiffDelete",
 }
 
 function M.define_groups()

@@ -26,6 +26,10 @@ local by_buffer = {}
 local latest
 
 local group = api.nvim_create_augroup("agentls.chat", {})
+---More entries than any session has.
+local ALL = 1000000
+---Entries that are shown before one that was looked for.
+local BEFORE = 50
 
 ---@param win integer
 ---@param options table<string, any>
@@ -99,6 +103,12 @@ local function keymaps(chat)
   map("[[", "previous-heading", "<Cmd>call search('^## ', 'bW')<CR>")
   map("<C-c>", "stop", function()
     M.stop(chat.id)
+  end)
+  map("gl", "login", function()
+    require("agentls.commands.recovery").login(sessions.get(chat.id), "")
+  end)
+  map("gR", "kill", function()
+    require("agentls.commands.recovery").kill(sessions.get(chat.id))
   end)
 end
 
@@ -287,12 +297,11 @@ function M.current()
   if here then
     return here.id
   end
-  local session = latest and sessions.get(latest)
-  if session and not session.gone then
+  if latest and sessions.get(latest) then
     return latest
   end
   for _, other in ipairs(sessions.list()) do
-    if not other.gone and other.head.state ~= "closed" then
+    if other.head.state ~= "closed" then
       return other.id
     end
   end
@@ -328,11 +337,6 @@ end
 ---@param blocks? agentls.ContentBlock[]
 function M.send(id, text, blocks)
   latest = id
-  local session = sessions.get(id)
-  if session and session.gone then
-    notice.error("This session ended with its server; :Agent new opens another.")
-    return chats[id] and prompt.give_back(chats[id].prompt, text)
-  end
   require("agentls.context").resolve(text, function(found)
     local all = vim.list_extend(blocks or {}, found)
     local params = { sessionId = id, text = text, blocks = #all > 0 and all or nil }
@@ -348,8 +352,13 @@ function M.send(id, text, blocks)
   end)
 end
 
+---Stop the running turn. An agent that was told so before and goes on can be killed.
 ---@param id string
 function M.stop(id)
+  local session = sessions.get(id)
+  if session and session.head.state == "waiting_for_agent" then
+    return require("agentls.commands.recovery").offer_kill(session)
+  end
   client.request("agentls/session/cancel", { sessionId = id }, function(error, result)
     if error then
       return notice.error(error.message)
@@ -364,15 +373,36 @@ end
 
 ---@param id string
 function M.show_all(id)
-  client.request("agentls/session/snapshot", { sessionId = id }, function(error, result)
+  sessions.read(id, ALL, function(error)
+    if error then
+      notice.error(error.message)
+    end
+  end)
+end
+
+---Show a session from some entries before this one on, with the cursor at it.
+---@param id string
+---@param entry string
+function M.open_at(id, entry)
+  M.open(id, { focus = "chat" })
+  local function go()
+    local chat = chats[id]
+    local win = chat and vim.fn.bufwinid(chat.buf) or -1
+    local row = chat and chat.transcript:row_of(entry)
+    if win ~= -1 and row then
+      api.nvim_win_set_cursor(win, { row + 1, 0 })
+      api.nvim_win_call(win, function()
+        vim.cmd("normal! zvzz")
+      end)
+    end
+    return row ~= nil
+  end
+  client.request("agentls/session/snapshot", { sessionId = id, last = 1 }, function(error, result)
     if error then
       return notice.error(error.message)
     end
-    local session = sessions.get(id)
-    if session and chats[id] then
-      session.seq = result.seq
-      chats[id].transcript:snapshot(result)
-    end
+    local after = result.total - (tonumber(entry:sub(2)) or 0)
+    sessions.read(id, math.max(after + BEFORE, config.get().chat.entries), go)
   end)
 end
 
@@ -400,9 +430,29 @@ local function is_visible(id)
   return false
 end
 
+---@param head agentls.SessionHead
+---@param previous agentls.SessionHead
+local function tell_what_helps(head, previous)
+  if not config.get().notify then
+    return
+  end
+  if head.stuck and not previous.stuck then
+    notice.say(("%s gives no sign of life. :Agent stop stops it."):format(head.agent), vim.log.levels.WARN)
+  elseif #(head.login or {}) > 0 and #(previous.login or {}) == 0 then
+    notice.say(("%s wants you to log in: :Agent login"):format(head.agent), vim.log.levels.WARN)
+  end
+end
+
 events.on("Session", function(data)
   local chat = chats[data.session.id]
   if chat then
+    update_winbar(chat)
+  end
+  tell_what_helps(data.session, data.previous)
+end)
+
+events.on("Changes", function()
+  for _, chat in pairs(chats) do
     update_winbar(chat)
   end
 end)

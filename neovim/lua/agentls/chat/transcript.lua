@@ -295,9 +295,10 @@ function Transcript:entry_at(row)
 end
 
 ---@param id string
----@return agentls.Entry?
-function Transcript:entry(id)
-  return self.records[id] and self.records[id].entry
+---@return integer? row counted from 0; nil when it is not shown
+function Transcript:row_of(id)
+  local record = self.records[id]
+  return record and record.mark and self:row(record)
 end
 
 return Transcript
