@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from . import __version__
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from .core.changes.looking import Person
     from .core.changes.reviewing import Reviewing
     from .core.ports import ToolDoor
-    from .core.tools.calls import ToolCalls
+    from .core.tools.own_asks import OwnAsks
     from .storage.rules import RuleBook
     from .terminal.hosted import HostedTerminals
     from .tools.host import Tools
@@ -65,6 +66,7 @@ class App:
         self.files = AllFiles(DiskFiles())
         self.desktop = Desktop()
         self._tools: Tools | None = None
+        self._own_asks: OwnAsks
         self.agents = Agents(
             catalog,
             tasks,
@@ -166,22 +168,32 @@ class App:
         if not self.settings.editor_tools:
             return None
         if self._tools is None:
-            from .tools.host import Tools
-
-            self._tools = Tools(self._tool_calls(), self.tasks, version=__version__)
-            self.sessions.observers.append(self._tools)
+            self._tools, self._own_asks = self._build_tools()
+            self.sessions.observers += [self._tools, self._own_asks]
+        session.permission.lets_through = partial(self._own_asks.lets_through, session)
         return self._tools.admit(session)
 
-    def _tool_calls(self) -> ToolCalls:
+    def _build_tools(self) -> tuple[Tools, OwnAsks]:
         from .core.tools.buffer_tools import buffer_tools
         from .core.tools.calls import ToolCalls
+        from .core.tools.own_asks import OwnAsks
+        from .core.tools.person_tools import person_tools
         from .core.tools.terminal_tools import terminal_tools
         from .core.tools.tool import Toolbox
         from .core.tools.waiting import Waiting
+        from .tools.host import Tools
 
         waiting = Waiting(asyncio.Event, self.clock)
-        toolbox = Toolbox([*terminal_tools(waiting), *buffer_tools(self.desktop, waiting)])
-        return ToolCalls(toolbox, waiting, asyncio.sleep)
+        toolbox = Toolbox(
+            [
+                *terminal_tools(waiting),
+                *buffer_tools(self.desktop, waiting),
+                *person_tools(waiting, self.settings.ask_timeout),
+            ]
+        )
+        own = OwnAsks(toolbox)
+        calls = ToolCalls(toolbox, waiting, asyncio.sleep, came=own.came)
+        return Tools(calls, self.tasks, version=__version__), own
 
     def _workplace(self, session: Session) -> Workplace:
         files = FileWork(session, self.files, resolve, self.tasks)

@@ -73,7 +73,6 @@ async def test_a_command_runs_in_a_terminal_of_the_editor_and_its_end_is_told(be
     editor, session = await begin(bench)
     (ran,) = await play(editor, session, tool("run_in_terminal", command="echo one; exit 3"))
     assert words(ran) == "Exit code 3.\n\none"
-    assert ran["result"]["structuredContent"]["exitCode"] == 3
     (opened,) = editor.notifications("agentls/terminal/didOpen")
     assert opened["terminal"]["command"] == "echo one; exit 3"
     (card,) = editor.mirror(session).of_kind("tool_call")
@@ -88,8 +87,7 @@ async def test_what_takes_longer_goes_on_and_can_be_read_and_ended(bench: Bench)
     editor, session = await begin(bench)
     command = "echo begun; sleep 600"
     (ran,) = await play(editor, session, tool("run_in_terminal", command=command, timeout=0.2))
-    terminal = ran["result"]["structuredContent"]["terminal"]
-    assert words(ran).startswith(f"Still running in terminal {terminal}.")
+    terminal = words(ran).removeprefix("Still running in terminal ").partition(".")[0]
     _, read, killed = await play(
         editor,
         session,
@@ -128,7 +126,7 @@ async def test_unsaved_text_is_read_and_listed(bench: Bench) -> None:
         editor, session, tool("open_buffers"), tool("read_buffer", path="notes.txt")
     )
     assert words(listed) == "notes.txt (text, 2 lines, unsaved changes)"
-    assert read["result"]["structuredContent"]["text"] == "not saved\n"
+    assert words(read).endswith(" not on disk.)\nnot saved\n")
     assert not editor.mirror(session).of_kind("ask")
 
 
@@ -160,6 +158,127 @@ async def test_a_cancelled_turn_ends_what_its_tools_run(bench: Bench) -> None:
     await editor.request("agentls/session/cancel", {"sessionId": session})
     await editor.until(lambda: editor.notifications("agentls/terminal/didExit"), "its end")
     assert (await ended(editor, session))["reason"] == "cancelled"
+
+
+async def test_a_question_waits_for_the_person_and_the_agent_gets_the_words(bench: Bench) -> None:
+    editor, session = await begin(bench, policy="ask")
+    mirror = editor.mirror(session)
+    await send(editor, session, tool("ask_user", question="Which?", options=["this", "that"]))
+    (question,) = await editor.until(lambda: mirror.of_kind("question"), "a question")
+    assert (question["text"], question["options"]) == ("Which?", ["this", "that"])
+    assert mirror.head["state"] == "waiting_for_you"
+    answer = {"questionId": question["questionId"], "text": "neither"}
+    await editor.request("agentls/question/answer", answer)
+    await ended(editor, session)
+    (told,) = said(editor, session)
+    assert words(told) == "neither"
+
+
+async def test_a_question_that_nobody_answers_ends_with_the_turn(bench: Bench) -> None:
+    editor, session = await begin(bench)
+    mirror = editor.mirror(session)
+    await send(editor, session, tool("ask_user", question="Anybody?"))
+    await editor.until(lambda: mirror.of_kind("question"), "a question")
+    await editor.request("agentls/session/cancel", {"sessionId": session})
+    await ended(editor, session)
+    (question,) = mirror.of_kind("question")
+    assert question["reply"]["by"] == "turn cancelled"
+
+
+# -- the agent's own asks about them
+
+
+def asks_for(name: str, call: str = "c1", **patch: Any) -> Json:
+    """The agent asks before it calls an MCP tool, as most do."""
+    options = [
+        {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+        {"optionId": "no", "name": "No", "kind": "reject_once"},
+    ]
+    about = {"toolCallId": call, "title": f"mcp__agentls__{name}", "kind": "other", **patch}
+    params = {"toolCall": about, "options": options}
+    return {"call": "session/request_permission", "params": params}
+
+
+def done(call: str = "c1") -> Json:
+    update = {"sessionUpdate": "tool_call_update", "toolCallId": call, "status": "completed"}
+    return {"update": update}
+
+
+async def test_a_person_is_asked_once_for_one_command(bench: Bench) -> None:
+    editor, session = await begin(bench, policy="ask")
+    mirror = editor.mirror(session)
+    command = {"command": "touch made.txt"}
+    await send(
+        editor,
+        session,
+        asks_for("run_in_terminal", rawInput=command),
+        tool("run_in_terminal", **command),
+        done(),
+    )
+
+    def open_asks() -> list[Json]:
+        return [ask for ask in mirror.of_kind("ask") if "decision" not in ask]
+
+    (ask,) = await editor.until(open_asks, "the ask of the tool")
+    assert ask["shown"] == "touch made.txt"
+    assert not (bench.workspace / "made.txt").exists(), "what was let through granted nothing"
+    await editor.request("agentls/ask/decide", {"askId": ask["askId"], "verdict": "allow"})
+    await ended(editor, session)
+    let_through, allowed = mirror.of_kind("ask")
+    assert let_through["decision"]["by"] == "allowed: a tool of agentls, which asks by itself"
+    assert allowed["decision"]["by"] == "you"
+    assert (bench.workspace / "made.txt").exists()
+    assert len(mirror.of_kind("tool_call")) == 1, "the agent's card is the card of the tool"
+    assert not mirror.of_kind("notice")
+
+
+OTHER = {"type": "diff", "path": "a.txt", "oldText": None, "newText": "x"}
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        asks_for("fly"),
+        asks_for("read_buffer", rawInput={"path": "a", "command": "rm -rf ."}),
+        asks_for("read_buffer", rawInput={"path": "a"}, content=[OTHER]),
+        asks_for("read_buffer", rawInput={"path": "a"}, locations=[{"path": "/etc/passwd"}]),
+        asks_for("read_buffer", title="mcp__agentls__read_buffer && rm -rf ."),
+    ],
+)
+async def test_a_name_alone_lets_nothing_through(bench: Bench, ask: Json) -> None:
+    editor, session = await begin(bench, policy="ask")
+    mirror = editor.mirror(session)
+    await send(editor, session, ask)
+    (asked,) = await editor.until(lambda: mirror.of_kind("ask"), "an ask")
+    assert "decision" not in asked
+    await editor.request("agentls/ask/decide", {"askId": asked["askId"], "verdict": "reject"})
+    await ended(editor, session)
+
+
+async def test_a_rule_about_one_of_them_holds_for_the_ask_and_at_the_door(bench: Bench) -> None:
+    editor, session = await begin(bench, policy="ask")
+    rule = {"verdict": "deny", "tool": "mcp__agentls__open_buffers", "scope": "user"}
+    await editor.request("agentls/rule/add", {"cwd": str(bench.workspace), **rule})
+    asked, called = await play(editor, session, asks_for("open_buffers"), tool("open_buffers"))
+    assert asked["result"]["outcome"]["optionId"] == "no"
+    assert "was not allowed (denied by" in words(called)
+
+
+async def test_whoever_uses_the_name_of_one_of_them_for_something_else_does_it_once(
+    bench: Bench,
+) -> None:
+    editor, session = await begin(bench, policy="ask")
+    mirror = editor.mirror(session)
+    await play(editor, session, asks_for("open_buffers"), done())
+    (notice,) = mirror.of_kind("notice")
+    assert "is not the tool of agentls" in notice["text"]
+    await send(editor, session, asks_for("open_buffers", call="c2"))
+    asks = await editor.until(
+        lambda: len(mirror.of_kind("ask")) == 2 and mirror.of_kind("ask"), "a second ask"
+    )
+    assert "decision" not in asks[-1]
+    await editor.request("agentls/ask/decide", {"askId": asks[-1]["askId"], "verdict": "reject"})
+    await ended(editor, session, turns=2)
 
 
 async def test_an_agent_that_cannot_use_addresses_gets_a_program_that_leads_there(

@@ -30,7 +30,7 @@ from .model import (
 )
 from .policy.gate import Judgement, SessionPolicy
 from .policy.rules import Mode
-from .policy.verdicts import Subject, Verdict
+from .policy.verdicts import Ruling, Subject, Verdict
 from .ports import AskRequest, Clock
 from .transcript import ToolCall, Transcript
 
@@ -81,6 +81,8 @@ class Permission:
         self._waits = waits
         """Shows that somebody has to answer, or not any more."""
         self._grants: list[Grant] = []
+        self.lets_through: Callable[[ToolCall], str] = lambda _: ""
+        """Why a call that the agent asks about needs nobody here: it is asked about later."""
 
     def ask(self, request: AskRequest) -> AskId:
         """The agent asks by itself."""
@@ -94,6 +96,10 @@ class Permission:
         assert call is not None, "it was just made"
         # What a call that is over was about says nothing about what is asked under its name now.
         judgement = self.policy.judge(_alone(request.patch) if over else call, before)
+        if judgement.ruling.rule is None and not over and (why := self.lets_through(call)):
+            # No subject: nothing that the agent then wants of us counts as allowed by this.
+            ruling = Ruling(verdict=Verdict.ALLOW, why=why)
+            judgement = Judgement(ruling=ruling, shown=judgement.shown)
         return self._open(request, call, judgement)
 
     def permit(

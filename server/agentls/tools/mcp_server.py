@@ -17,12 +17,14 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from ..core.errors import AgentlsError
 from ..core.session import Session
 from ..core.tools.calls import ToolCalls
-from ..core.tools.tool import SERVER, Answer, Tool
+from ..core.tools.tool import PATIENCE, SERVER, Answer, Tool
 
 log = logging.getLogger(__name__)
 
 _PROGRESS_EVERY = 10.0
 """Seconds after which a client that wants to know hears that a call is still going on."""
+LONG_PATIENCE = 3600.0
+"""Codex asks for progress too, and gives up nevertheless."""
 _ONLY_READS = {"read", "search", "think"}
 _Context = ServerRequestContext[Any, Any]
 
@@ -70,7 +72,9 @@ class McpSession:
     async def _call(self, context: _Context, params: mcp.CallToolRequestParams) -> Any:
         progress = asyncio.create_task(_keep_telling(context))
         try:
-            answer = await self._calls.call(self._session, params.name, params.arguments)
+            answer = await self._calls.call(
+                self._session, params.name, params.arguments, _patience(context)
+            )
         except AgentlsError as error:
             return _result(Answer(str(error)), failed=True)
         except Exception:
@@ -79,6 +83,14 @@ class McpSession:
         finally:
             progress.cancel()
         return _result(answer)
+
+
+def _patience(context: _Context) -> float:
+    """How long the client waits, as far as one can know: those that hear of progress go on."""
+    client = context.session.client_params
+    name = client.client_info.name if client else ""
+    hears = context.meta is not None and context.meta.get("progress_token") is not None
+    return LONG_PATIENCE if hears and "codex" not in name.lower() else PATIENCE
 
 
 async def _keep_telling(context: _Context) -> None:

@@ -101,17 +101,13 @@ class _BufferTools:
             raise text
         unsaved = any(t.unsaved for t in self._open_texts() if t.path == path)
         note = "(The editor has changes of this file that are not on disk.)\n" if unsaved else ""
-        return Answer(f"{note}{text}", {"path": path, "text": text, "unsaved": unsaved})
+        return Answer(f"{note}{text}")
 
     async def open(self, caller: Caller, _: OpenBuffers) -> Answer:
         root = caller.session.cwd
         found = [t for t in self._open_texts() if t.path.startswith(f"{root}/")]
         lines = [_line(text, root) for text in found]
-        value = [
-            {"path": t.path, "language": t.language, "unsaved": t.unsaved, "lines": t.lines}
-            for t in found
-        ]
-        return Answer("\n".join(lines) or "No file of the project is open.", {"buffers": value})
+        return Answer("\n".join(lines) or "No file of the project is open.")
 
     async def show(self, caller: Caller, given: Show) -> Answer:
         desk = desk_of(self._desktop)

@@ -17,7 +17,7 @@ from ..permission import Permit
 from ..policy.verdicts import Subject, Verdict
 from ..printable import one_line
 from .names import arguments_in, tool_called
-from .tool import SERVER, Answer, Arguments, Caller, Tool, Toolbox, given
+from .tool import PATIENCE, SERVER, Answer, Arguments, Caller, Tool, Toolbox, given
 from .waiting import Waiting
 
 if TYPE_CHECKING:
@@ -35,20 +35,29 @@ _TITLE = 80
 class ToolCalls:
     """Runs tools for sessions."""
 
-    def __init__(self, toolbox: Toolbox, waiting: Waiting, pause: Pause) -> None:
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        waiting: Waiting,
+        pause: Pause,
+        came: Callable[[Session, str], None] = lambda *_: None,
+    ) -> None:
+        """`came` is told which tool was really called."""
         self._toolbox = toolbox
         self._waiting = waiting
         self._pause = pause
         self._running: set[tuple[SessionId, ToolCallId]] = set()
-        self.came: Callable[[Session, ToolCallId], None] = lambda *_: None
-        """Told which tool call of an agent has really come here."""
+        self._came = came
 
     def offered(self, session: Session) -> list[Tool]:
         return self._toolbox.offered(session)
 
-    async def call(self, session: Session, name: str, raw: Any) -> Answer:
+    async def call(
+        self, session: Session, name: str, raw: Any, patience: float = PATIENCE
+    ) -> Answer:
         """Run a tool for a session. Raises `AgentlsError`."""
         tool = self._toolbox.find(session, name)
+        self._came(session, name)
         arguments = given(tool, raw)
         if session.ending:
             raise ToolRefused(f"{name} was not run: the turn was cancelled.")
@@ -60,11 +69,10 @@ class ToolCalls:
             )
         running = (session.id, card)
         self._running.add(running)
-        self.came(session, card)
         status, text = "cancelled", ""
         try:
             await self._gate(session, tool, card)
-            answer = await tool.run(Caller(session, card), arguments)
+            answer = await tool.run(Caller(session, card, patience), arguments)
             status, text = "completed", answer.text
         except AgentlsError as error:
             status, text = "failed", str(error)

@@ -16,11 +16,9 @@ from ..model import TerminalId
 from ..ports import Workplace
 from ..printable import on_screen
 from ..terminals import OUTPUT_LIMIT, Exit, Terminal, TerminalSpec
-from .tool import Answer, Arguments, Caller, Tool
+from .tool import PATIENCE, Answer, Arguments, Caller, Tool
 from .waiting import Waiting
 
-_PATIENCE = 45.0
-"""Seconds: some agents give up on any call after a minute."""
 _LONGEST = 3600.0
 _TAIL_LINES = 200
 _TAIL = 16_000
@@ -33,7 +31,7 @@ _Id = Annotated[str, Meta(description="The id that run_in_terminal returned.")]
 class RunInTerminal(Arguments, frozen=True):
     command: Annotated[str, Meta(description="A shell command line.", min_length=1)]
     cwd: Annotated[str, Meta(description="Where it runs; the project's folder if empty.")] = ""
-    timeout: _Seconds = _PATIENCE
+    timeout: _Seconds = PATIENCE
     background: Annotated[bool, Meta(description="Return at once and let it run.")] = False
     lines: _Lines = _TAIL_LINES
 
@@ -100,17 +98,18 @@ class _TerminalTools:
             raise terminal
         if given.background:
             return _report(place, terminal.id, given.lines)
-        return await self._after(place, terminal.id, given.timeout, given.lines)
+        seconds = min(given.timeout, caller.patience)
+        return await self._after(place, terminal.id, seconds, given.lines)
 
     async def read(self, caller: Caller, given: ReadTerminal) -> Answer:
         place, id = _workplace(caller), TerminalId(given.terminal)
         place.output(id)  # or there is none
-        return await self._after(place, id, given.wait, given.lines)
+        return await self._after(place, id, min(given.wait, caller.patience), given.lines)
 
     async def kill(self, caller: Caller, given: KillTerminal) -> Answer:
         place, id = _workplace(caller), TerminalId(given.terminal)
         place.kill(id)
-        return await self._after(place, id, _PATIENCE, _TAIL_LINES)
+        return await self._after(place, id, PATIENCE, _TAIL_LINES)
 
     async def _after(self, place: Workplace, id: TerminalId, seconds: float, lines: int) -> Answer:
         def begin(then: Callable[[Exit], None]) -> Callable[[], None]:
@@ -130,18 +129,15 @@ def _workplace(caller: Caller) -> Workplace:
 def _report(place: Workplace, id: TerminalId, lines: int) -> Answer:
     seen = place.output(id)
     text, cut = _tail(on_screen(seen.output), lines)
-    value = {"terminal": id, "running": seen.exit is None, "output": text}
     if seen.exit is None:
         state = f"Still running in terminal {id}."
     elif seen.exit.signal:
         state = f"Ended by {seen.exit.signal}."
-        value["signal"] = seen.exit.signal
     else:
         state = f"Exit code {seen.exit.code}."
-        value["exitCode"] = seen.exit.code
     if cut or seen.truncated:
         state += " Only the end of the output is here."
-    return Answer(f"{state}\n\n{text}" if text else state, value)
+    return Answer(f"{state}\n\n{text}" if text else state)
 
 
 def _tail(text: str, lines: int) -> tuple[str, bool]:

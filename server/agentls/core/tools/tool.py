@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SERVER = "agentls"
 """The name under which agents know us as a server of tools."""
+PATIENCE = 45.0
+"""Seconds that every agent waits for an answer: some give up after a minute."""
 
 
 class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,6 +38,8 @@ class Caller(Struct, frozen=True):
     session: Session
     call: ToolCallId
     """The tool call that shows it to people: the agent's own if there is one, else one of ours."""
+    patience: float = PATIENCE
+    """Seconds after which the agent may give up: what takes longer says so by then."""
 
 
 class Answer(Struct, frozen=True):
