@@ -327,7 +327,7 @@ async def test_unsaved_text_and_what_the_agent_wrote_both_stay(
     )
     edited = follow_edits(editor, uri, version=3)
     await play(editor, session, write(file, NEW))
-    words = "Both are kept" if overlaps else "merged into your text"
+    words = "Both are kept: choose" if overlaps else "merged into your text"
     await editor.until(
         lambda: any(words in m["message"] for m in editor.notifications("window/showMessage")),
         "a message about the file",

@@ -1420,6 +1420,42 @@ export interface ChangeWhoResult {
   changeId?: string;
 }
 
+/** A file with unsaved text in the editor that an agent changed in the same lines on disk. */
+export interface ConflictItem {
+  path: string;
+  agent: string;
+}
+
+/** All that are open; also what is told when one comes or goes. */
+export interface ConflictListResult {
+  conflicts: readonly ConflictItem[];
+}
+
+/** Names the file of a conflict. */
+export interface ConflictParams {
+  path: string;
+}
+
+/** The three texts. */
+export interface ConflictShowResult {
+  conflict: ConflictItem;
+  /** What both had last. */
+  before: string;
+  /** In the editor, not saved. */
+  mine: string;
+  /** By the agent, on disk. */
+  written: string;
+}
+
+/**
+ * What to take: mine is saved over the agent's, the agent's replaces mine in the editor, or
+ * both come into the text in the editor, marked, to be merged by hand.
+ */
+export interface ConflictSettleParams {
+  path: string;
+  take: "agent" | "merge" | "mine";
+}
+
 /** Changes that are new, or other than before, and the ids of those that are no more. */
 export interface ChangeDidChangeParams {
   items: readonly ChangeItem[];
@@ -1528,6 +1564,12 @@ export interface Requests {
   "agentls/change/restore": { params: ChangeRestoreParams; result: ChangeRestoreResult };
   /** Tell who wrote a line. */
   "agentls/change/who": { params: ChangeWhoParams; result: ChangeWhoResult };
+  /** List files that you and an agent changed. */
+  "agentls/conflict/list": { params: Nothing; result: ConflictListResult };
+  /** Show what you and an agent made of a file. */
+  "agentls/conflict/show": { params: ConflictParams; result: ConflictShowResult };
+  /** Take my text, the agent's, or both. */
+  "agentls/conflict/settle": { params: ConflictSettleParams; result: ConflictListResult };
   /** Save a recording of an agent's traffic. */
   "agentls/recording/save": { params: RecordingParams; result: RecordingResult };
 }
@@ -1538,6 +1580,8 @@ export interface Notifications {
   "agentls/session/didChange": { params: DidChangeParams };
   /** Changes are new or other. */
   "agentls/change/didChange": { params: ChangeDidChangeParams };
+  /** Conflicts have come or gone. */
+  "agentls/conflict/didChange": { params: ConflictListResult };
   /** A terminal was opened. */
   "agentls/terminal/didOpen": { params: TerminalDidOpenParams };
   /** A terminal has more output. */
@@ -1614,9 +1658,13 @@ export const methods = {
   changeShow: "agentls/change/show",
   changeRestore: "agentls/change/restore",
   changeWho: "agentls/change/who",
+  conflictList: "agentls/conflict/list",
+  conflictShow: "agentls/conflict/show",
+  conflictSettle: "agentls/conflict/settle",
   recordingSave: "agentls/recording/save",
   sessionDidChange: "agentls/session/didChange",
   changeDidChange: "agentls/change/didChange",
+  conflictDidChange: "agentls/conflict/didChange",
   terminalDidOpen: "agentls/terminal/didOpen",
   terminalData: "agentls/terminal/data",
   terminalDidExit: "agentls/terminal/didExit",
@@ -1678,6 +1726,9 @@ export const commands = {
   changeShow: "agentls.change.show",
   changeRestore: "agentls.change.restore",
   changeWho: "agentls.change.who",
+  conflictList: "agentls.conflict.list",
+  conflictShow: "agentls.conflict.show",
+  conflictSettle: "agentls.conflict.settle",
   recordingSave: "agentls.recording.save",
 } as const satisfies { readonly [K in keyof typeof methods]?: string };
 
@@ -1729,6 +1780,9 @@ export const titles = {
   changeShow: "Show a change",
   changeRestore: "Go back to before a turn",
   changeWho: "Tell who wrote a line",
+  conflictList: "List files that you and an agent changed",
+  conflictShow: "Show what you and an agent made of a file",
+  conflictSettle: "Take my text, the agent's, or both",
   recordingSave: "Save a recording of an agent's traffic",
 } as const satisfies Record<keyof typeof commands, string>;
 

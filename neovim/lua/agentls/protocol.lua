@@ -1125,6 +1125,35 @@
 ---Default: ""
 ---@field changeId? string
 
+---A file with unsaved text in the editor that an agent changed in the same lines on disk.
+---@class (exact) agentls.ConflictItem
+---@field path string
+---@field agent string
+
+---All that are open; also what is told when one comes or goes.
+---@class (exact) agentls.ConflictListResult
+---@field conflicts agentls.ConflictItem[]
+
+---Names the file of a conflict.
+---@class (exact) agentls.ConflictParams
+---@field path string
+
+---The three texts.
+---@class (exact) agentls.ConflictShowResult
+---@field conflict agentls.ConflictItem
+---What both had last.
+---@field before string
+---In the editor, not saved.
+---@field mine string
+---By the agent, on disk.
+---@field written string
+
+---What to take: mine is saved over the agent's, the agent's replaces mine in the editor, or
+---both come into the text in the editor, marked, to be merged by hand.
+---@class (exact) agentls.ConflictSettleParams
+---@field path string
+---@field take "agent"|"merge"|"mine"
+
 ---Changes that are new, or other than before, and the ids of those that are no more.
 ---@class (exact) agentls.ChangeDidChangeParams
 ---@field items agentls.ChangeItem[]
@@ -1282,12 +1311,20 @@ M.methods = {
   change_restore = "agentls/change/restore",
   ---Tell who wrote a line: params agentls.ChangeWhoParams, result agentls.ChangeWhoResult.
   change_who = "agentls/change/who",
+  ---List files that you and an agent changed: params agentls.Nothing, result agentls.ConflictListResult.
+  conflict_list = "agentls/conflict/list",
+  ---Show what you and an agent made of a file: params agentls.ConflictParams, result agentls.ConflictShowResult.
+  conflict_show = "agentls/conflict/show",
+  ---Take my text, the agent's, or both: params agentls.ConflictSettleParams, result agentls.ConflictListResult.
+  conflict_settle = "agentls/conflict/settle",
   ---Save a recording of an agent's traffic: params agentls.RecordingParams, result agentls.RecordingResult.
   recording_save = "agentls/recording/save",
   ---A session changed: params agentls.DidChangeParams.
   session_did_change = "agentls/session/didChange",
   ---Changes are new or other: params agentls.ChangeDidChangeParams.
   change_did_change = "agentls/change/didChange",
+  ---Conflicts have come or gone: params agentls.ConflictListResult.
+  conflict_did_change = "agentls/conflict/didChange",
   ---A terminal was opened: params agentls.TerminalDidOpenParams.
   terminal_did_open = "agentls/terminal/didOpen",
   ---A terminal has more output: params agentls.TerminalDataParams.
@@ -1354,6 +1391,9 @@ M.commands = {
   change_show = "agentls.change.show",
   change_restore = "agentls.change.restore",
   change_who = "agentls.change.who",
+  conflict_list = "agentls.conflict.list",
+  conflict_show = "agentls.conflict.show",
+  conflict_settle = "agentls.conflict.settle",
   recording_save = "agentls.recording.save",
 }
 
@@ -1405,6 +1445,9 @@ M.titles = {
   change_show = "Show a change",
   change_restore = "Go back to before a turn",
   change_who = "Tell who wrote a line",
+  conflict_list = "List files that you and an agent changed",
+  conflict_show = "Show what you and an agent made of a file",
+  conflict_settle = "Take my text, the agent's, or both",
   recording_save = "Save a recording of an agent's traffic",
 }
 

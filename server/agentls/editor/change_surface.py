@@ -15,7 +15,7 @@ from ..core.ports import Clock, Tasks, Timer
 from . import protocol as p
 from .capabilities import EditorAbilities
 from .diagnostics import Diagnostics
-from .saves import path_of
+from .documents import path_of
 
 if TYPE_CHECKING:
     from ..core.changes.hunks import Hunk

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import unquote
 
 import msgspec
+from pygls.uris import to_fs_path
 
 from agentls.core.errors import BadRequest
 from agentls.core.text import Encoding, Position, Range, locate, split_lines
@@ -164,6 +165,11 @@ class Documents:
     def _tell(self, document: Document) -> None:
         for observer in tuple(self.observers):
             observer(document)
+
+
+def path_of(uri: str) -> str:
+    """Of a document that is a file; empty otherwise."""
+    return (to_fs_path(uri) or "") if unquote(uri).startswith("file:") else ""
 
 
 def _key(uri: str) -> str:

@@ -76,7 +76,7 @@ class EditorFiles:
         clean = disk is not None and self._follows_disk(document, disk)
         if not clean:
             self._check_unsaved(path, text, document, disk)
-        form = _in_form_of(text, old, disk)
+        form = in_form_of(text, old, disk)
         if self._edits.applies:
             await self._edits.edit(path, document, form)
         not_written = self.writing(path, old, text)
@@ -148,7 +148,7 @@ class EditorFiles:
                 await self._edits.edit(path, document, old)
 
 
-def _in_form_of(text: str, document: str, disk: FileText | None) -> str:
+def in_form_of(text: str, document: str, disk: FileText | None) -> str:
     """With the line ends that the editor uses: some have only "\\n" whatever the file has."""
     if "\r" not in document and disk is not None and line_end(disk.text) == "\r\n":
         return text.replace("\r\n", "\n")

@@ -8,7 +8,7 @@ editors noticing, and every field here is a promise.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -1213,6 +1213,45 @@ class ChangeWhoResult(Wire):
     change_id: str = ""
 
 
+class ConflictItem(Wire):
+    """A file with unsaved text in the editor that an agent changed in the same lines on disk."""
+
+    path: str
+    agent: str
+
+
+class ConflictListResult(Wire):
+    """All that are open; also what is told when one comes or goes."""
+
+    conflicts: list[ConflictItem]
+
+
+class ConflictParams(Wire):
+    """Names the file of a conflict."""
+
+    path: str
+
+
+class ConflictShowResult(Wire):
+    """The three texts."""
+
+    conflict: ConflictItem
+    before: str
+    """What both had last."""
+    mine: str
+    """In the editor, not saved."""
+    written: str
+    """By the agent, on disk."""
+
+
+class ConflictSettleParams(Wire):
+    """What to take: mine is saved over the agent's, the agent's replaces mine in the editor, or
+    both come into the text in the editor, marked, to be merged by hand."""
+
+    path: str
+    take: Literal["mine", "agent", "merge"]
+
+
 class ChangeDidChangeParams(Wire):
     """Changes that are new, or other than before, and the ids of those that are no more."""
 
@@ -1448,6 +1487,24 @@ REQUESTS: tuple[Method, ...] = (
         result=ChangeWhoResult,
     ),
     Method(
+        name="conflict/list",
+        title="List files that you and an agent changed",
+        params=Nothing,
+        result=ConflictListResult,
+    ),
+    Method(
+        name="conflict/show",
+        title="Show what you and an agent made of a file",
+        params=ConflictParams,
+        result=ConflictShowResult,
+    ),
+    Method(
+        name="conflict/settle",
+        title="Take my text, the agent's, or both",
+        params=ConflictSettleParams,
+        result=ConflictListResult,
+    ),
+    Method(
         name="recording/save",
         title="Save a recording of an agent's traffic",
         params=RecordingParams,
@@ -1459,6 +1516,9 @@ REQUESTS: tuple[Method, ...] = (
 NOTIFICATIONS: tuple[Method, ...] = (
     Method(name="session/didChange", title="A session changed", params=DidChangeParams),
     Method(name="change/didChange", title="Changes are new or other", params=ChangeDidChangeParams),
+    Method(
+        name="conflict/didChange", title="Conflicts have come or gone", params=ConflictListResult
+    ),
     Method(name="terminal/didOpen", title="A terminal was opened", params=TerminalDidOpenParams),
     Method(name="terminal/data", title="A terminal has more output", params=TerminalDataParams),
     Method(name="terminal/didExit", title="A terminal has ended", params=TerminalDidExitParams),

@@ -12,8 +12,9 @@ from ..core.ports import Tasks
 from ..core.session import Session
 from ..core.sessions import Sessions
 from .change_surface import ChangeSurface
-from .documents import Documents
-from .saves import MergeIn, Saves, path_of
+from .conflicts import Conflicts
+from .documents import Documents, path_of
+from .saves import MergeIn, Saves
 
 if TYPE_CHECKING:
     from ..core.changes.looking import Person
@@ -33,13 +34,15 @@ class Reviews:
         say: Callable[[str], None],
         merge_in: MergeIn,
         tasks: Tasks,
+        conflicts: Conflicts,
     ) -> None:
         self._sessions = sessions
         self._documents = documents
         self._build = build
         self._say = say
         self._built: Reviewing | None = None
-        self.saves = Saves(documents, say, merge_in, tasks)
+        self.conflicts = conflicts
+        self.saves = Saves(documents, say, merge_in, tasks, conflicts)
         self.surface: ChangeSurface | None = None
 
     def get(self) -> Reviewing:
@@ -63,6 +66,8 @@ class Reviews:
     def changed(self, uri: str) -> None:
         """Hunks follow the text of open documents."""
         document, path = self._documents.get(uri), path_of(uri)
+        if document is not None:
+            self.conflicts.moved(document)
         if self._built is None or document is None or not self._built.review.knows(path):
             return
         from ..core.changes.record import FileState  # noqa: PLC0415 - not at start
@@ -70,6 +75,14 @@ class Reviews:
         self._built.review.seen(path, FileState(document.text))
         if self.surface is not None:
             self.surface.moved(path)
+
+    def saved(self, uri: str) -> None:
+        self.saves.saved(uri)
+        self.conflicts.over(uri)
+
+    def closed(self, uri: str) -> None:
+        self.saves.closed(uri)
+        self.conflicts.over(uri)
 
     # -- radar
 

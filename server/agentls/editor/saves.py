@@ -8,16 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
-
-from pygls.uris import to_fs_path
 
 from ..core.ports import Tasks
-from .documents import Document, Documents
+from .conflicts import Conflict, Conflicts
+from .documents import Document, Documents, path_of
 
 if TYPE_CHECKING:
     from ..core.changes.looking import Found
-    from ..core.changes.record import FileState
+    from ..core.changes.record import FileState, Origin
 
 _SETTLING = 0.3
 """Seconds that editors take to say that they saved what is on disk already."""
@@ -31,12 +29,18 @@ class Saves:
     """Implements `core.changes.looking.Person`."""
 
     def __init__(
-        self, documents: Documents, tell: Callable[[str], None], merge_in: MergeIn, tasks: Tasks
+        self,
+        documents: Documents,
+        tell: Callable[[str], None],
+        merge_in: MergeIn,
+        tasks: Tasks,
+        conflicts: Conflicts,
     ) -> None:
         self._documents = documents
         self._tell = tell
         self._merge_in = merge_in
         self._tasks = tasks
+        self._conflicts = conflicts
         self._agreed: dict[str, str] = {}
         """By path, what was on disk when the editor last had the same."""
         self._saves: dict[str, list[tuple[str, str]]] = {}
@@ -86,29 +90,29 @@ class Saves:
     def saves(self, path: str) -> list[tuple[str, str]]:
         return self._saves.pop(path, [])
 
-    def agent_wrote(self, path: str, before: FileState, after: FileState) -> None:
+    def agent_wrote(self, origin: Origin, path: str, before: FileState, after: FileState) -> None:
         document = self.open_at(path)
         if document is None or not isinstance(after.content, str):
             return
         text = document.text
         if text not in (before.content, after.content) and document.changed:
-            work = self._guard(path, document, before.content, after.content)
+            base = before.content if isinstance(before.content, str) else ""
+            conflict = Conflict(path=path, agent=origin.agent, before=base, written=after.content)
+            work = self._guard(conflict, document)
             self._tasks.start(work, f"guard {path}")
         else:
             self._agreed[path] = after.content
 
-    async def _guard(self, path: str, document: Document, before: object, after: str) -> None:
+    async def _guard(self, conflict: Conflict, document: Document) -> None:
         """Unsaved text and what the agent wrote both stay, in one text if that can be."""
         from ..core.changes.merge import merge  # noqa: PLC0415 - not at start
 
-        merged = merge(before, document.text, after).text if isinstance(before, str) else None
-        said = f"An agent changed {path} on disk while it has unsaved text in the editor."
+        path = conflict.path
+        said = f"{conflict.agent} changed {path} on disk while it has unsaved text in the editor."
+        merged = merge(conflict.before, document.text, conflict.written).text
         if merged is not None and await self._merge_in(document, merged):
-            self._agreed[path] = after
+            self._agreed[path] = conflict.written
             self._tell(f"{said} What it wrote was merged into your text, which is not saved yet.")
         else:
-            self._tell(f"{said} Both are kept: compare them before you save or reload it.")
-
-
-def path_of(uri: str) -> str:
-    return (to_fs_path(uri) or "") if unquote(uri).startswith("file:") else ""
+            self._conflicts.found(conflict)
+            self._tell(f"{said} Both are kept: choose by a code action in the file.")

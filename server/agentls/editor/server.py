@@ -86,7 +86,9 @@ class EditorServer:
             lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix]),
         )
         def code_actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
-            return [*self._work().surface.actions(params), *self._work().changes.actions(params)]
+            work = self._work()
+            surfaces = (work.surface, work.reviews.conflicts, work.changes)
+            return [action for surface in surfaces for action in surface.actions(params)]
 
         @self._server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
         def code_lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
@@ -203,13 +205,13 @@ class EditorServer:
     def _did_close(self, message: dict[str, Any]) -> None:
         with _logged(message):
             self.documents.close(message["params"]["textDocument"]["uri"])
-            self._work().reviews.saves.closed(message["params"]["textDocument"]["uri"])
+            self._work().reviews.closed(message["params"]["textDocument"]["uri"])
 
     def _did_save(self, message: dict[str, Any]) -> None:
         with _logged(message):
             params = message["params"]
             self.documents.saved(params["textDocument"]["uri"])
-            self._work().reviews.saves.saved(params["textDocument"]["uri"])
+            self._work().reviews.saved(params["textDocument"]["uri"])
             said = self._work().asks.saved(params["textDocument"]["uri"], params.get("text"))
             if said:
                 self._wire.tell("window/showMessage", {"type": 3, "message": f"agentls: {said}"})

@@ -36,6 +36,8 @@ from .ask_surface import AskSurface
 from .capabilities import EditorAbilities, abilities
 from .change_handlers import ChangeHandlers
 from .change_surface import ChangeSurface
+from .conflict_handlers import ConflictHandlers
+from .conflicts import Conflicts
 from .desk import EditorDesk
 from .diagnostics import Diagnostics
 from .dispatch import Dispatcher
@@ -173,7 +175,7 @@ class Workbench:
             self.asks,
             LoginHandlers(services.logins, handlers.folder),
             QuestionHandlers(services.sessions, services.questions),
-            self._review(editor, diagnostics),
+            *self._review(editor, diagnostics),
             *self._terminals(editor),
         )
         self.progress: Progress | None = None
@@ -188,8 +190,8 @@ class Workbench:
         self._tell_problems([*self._problems, *services.agents.problems(), *book.problems()])
         services.tasks.start(_recover(services.lasting), "mark the sessions of dead servers")
 
-    def _review(self, editor: EditorAbilities, diagnostics: Diagnostics) -> ChangeHandlers:
-        """What handles messages about changes."""
+    def _review(self, editor: EditorAbilities, diagnostics: Diagnostics) -> tuple[object, object]:
+        """What handles messages about changes and conflicts."""
         services = self._services
         edits = EditorEdits(
             self._documents,
@@ -205,6 +207,7 @@ class Workbench:
             say=lambda text: self._tell_problems([text]),
             merge_in=edits.make,
             tasks=services.tasks,
+            conflicts=Conflicts(editor, self._documents, diagnostics, tell=self._line.tell),
         )
         files.writing = self.reviews.saves.writing
         self.changes = ChangeSurface(
@@ -218,7 +221,10 @@ class Workbench:
         )
         self.reviews.surface = self.changes
         services.sessions.prepare = self.reviews.prepare
-        return ChangeHandlers(self.reviews.get, self.changes)
+        return (
+            ChangeHandlers(self.reviews.get, self.changes),
+            ConflictHandlers(self.reviews.conflicts, edits, services.files.disk),
+        )
 
     def _refresher(self) -> Callable[[], None]:
         return lambda: self._services.tasks.start(self._refresh_lenses(), "refresh lenses")

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from .record import FileState
+from .record import FileState, Origin
 
 
 class Found(Struct, frozen=True):
@@ -44,6 +44,6 @@ class Person(Protocol):
         """Which text they made of which and saved since this was last asked."""
         ...
 
-    def agent_wrote(self, path: str, before: FileState, after: FileState) -> None:
+    def agent_wrote(self, origin: Origin, path: str, before: FileState, after: FileState) -> None:
         """On disk; `before` has what the person saved."""
         ...

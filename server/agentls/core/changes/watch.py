@@ -145,7 +145,7 @@ class Watch:
             return
         self._review.seen(found.path, before, by_user=before != found.before)
         self._review.wrote(turn.origin, found.path, before, found.after)
-        self._person.agent_wrote(found.path, before, found.after)
+        self._person.agent_wrote(turn.origin, found.path, before, found.after)
 
     def _with_saves(self, found: Found) -> FileState:
         """The file before the agent changed it, but after what the person did to it."""
