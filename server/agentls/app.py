@@ -103,6 +103,7 @@ class App:
         self._reports = TerminalReports(self.sessions, self.terminals, self.clock)
         self.sessions.observers.append(self._reports)
         self.terminals.observers.append(self._reports)
+        self.sessions.forgotten.append(self._reports.forget)
         self.decisions = Decisions(self.sessions, self.asks)
         self.logins = Logins(self.agents, self.sessions, self.terminals)
         self.vigil = Vigil(
@@ -136,6 +137,7 @@ class App:
         contents = Contents()
         files = ReviewFiles(self.files, contents)
         review = Review(files)
+        self.sessions.forgotten.append(review.session_closed)
         folders = Folders(state_folder(os.environ), os.environ, contents)
         watch = Watch(review, folders, person, self.clock, self.tasks)
         labels = Labels()

@@ -1,7 +1,25 @@
-"""Real agents are asked for, not found: see test_real_agents.py."""
+"""Real agents are asked for, not found: see fakes/real_agents.py."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import AsyncIterator
+from pathlib import Path
 
-collect_ignore = [] if os.environ.get("AGENTLS_REAL_AGENTS") else ["test_real_agents.py"]
+import pytest
+
+from fakes.bench import Bench
+from fakes.leftovers import nothing_left
+from fakes.real_agents import AGENTS, LAUNCHER
+
+collect_ignore_glob = [] if LAUNCHER else ["test_*.py"]
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    it = Bench(tmp_path, "workspace")  # the scripted model stops at a space in a path
+    for agent in AGENTS:
+        it.add_agent(agent, [*LAUNCHER, agent])
+    yield it
+    for editor in it.editors:
+        await editor.close()
+    await nothing_left(it.mark)

@@ -1,17 +1,8 @@
-"""Real agents through the real server, when somebody has them at hand.
-
-AGENTLS_REAL_AGENTS names a launcher: a program that takes the name of an agent and runs it on
-stdio against a scripted model, which understands prompts such as `#fake text 30`. Without it these
-tests are not collected: they need a gigabyte of agents that the project does not install.
-"""
+"""Real agents through the real server: text, cancel, errors, asks, terminals."""
 
 from __future__ import annotations
 
-import os
-import shlex
 import time
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,23 +10,9 @@ import pytest
 from fakes.bench import Bench
 from fakes.conversation import ended, prompt, same_as_snapshot
 from fakes.editor import Editor
-from fakes.leftovers import nothing_left
-
-LAUNCHER = shlex.split(os.environ.get("AGENTLS_REAL_AGENTS", ""))
-AGENTS = ["claude", "codex", "gemini", "opencode"] if LAUNCHER else []
+from fakes.real_agents import AGENTS
 
 pytestmark = [pytest.mark.real_agent, pytest.mark.timeout(120)]
-
-
-@pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    it = Bench(tmp_path, "workspace")  # the scripted model stops at a space in a path
-    for agent in AGENTS:
-        it.add_agent(agent, [*LAUNCHER, agent])
-    yield it
-    for editor in it.editors:
-        await editor.close()
-    await nothing_left(it.mark)
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .editor import Editor
+from .editor import SERVER, Editor
 from .leftovers import VARIABLE, marked, new_mark
 
 PUPPET = Path(__file__).parent / "puppet.py"
@@ -60,9 +61,9 @@ class Bench:
         )
         return editor
 
-    async def raw_editor(self) -> Editor:
+    async def raw_editor(self, server: Sequence[str] = SERVER) -> Editor:
         editor = await Editor.start(
-            cwd=self.workspace, config=self.config, env={VARIABLE: self.mark}
+            cwd=self.workspace, config=self.config, env={VARIABLE: self.mark}, server=server
         )
         self.editors.append(editor)
         return editor

@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -82,10 +82,16 @@ class Editor:
 
     @classmethod
     async def start(
-        cls, *, cwd: Path, config: Path, env: dict[str, str] | None = None, debug: bool = False
+        cls,
+        *,
+        cwd: Path,
+        config: Path,
+        env: dict[str, str] | None = None,
+        debug: bool = False,
+        server: Sequence[str] = SERVER,
     ) -> Editor:
         process = await asyncio.create_subprocess_exec(
-            *SERVER,
+            *server,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=None if debug else asyncio.subprocess.DEVNULL,

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentls.core.changes import review
 from agentls.core.changes.pieces import HunkState
 from agentls.core.changes.radar import Meeting
 from agentls.core.changes.record import MISSING, Blob, Change, ChangeId, FileState, Kind, Origin
@@ -422,6 +423,23 @@ def test_a_session_that_is_forgotten_has_no_changes(desk: Desk) -> None:
     desk.review.forget(S1)
     assert [it.origin.session for it in desk.review.changes()] == [S2]
     assert desk.log.seen[-1] == change.id
+
+
+def test_of_closed_sessions_what_is_pending_stays_and_of_what_was_decided_the_newest(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(review, "_DECIDED", 2)
+    paths = [f"/project/{n}.py" for n in range(5)]
+    first, *others = [one(desk.write(AFTER, path=path)) for path in paths]
+    going_on = one(desk.write(AFTER, session=S2))
+    for change in (*others, going_on):
+        desk.review.keep(Selection(change=change.id))
+    desk.review.session_closed(S1)
+    assert [it.id for it in desk.review.changes()] == [
+        first.id,
+        *(change.id for change in others[-2:]),
+        going_on.id,
+    ]
 
 
 # -- radar

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -210,6 +211,23 @@ def test_a_session_that_was_forgotten_goes_on_with_its_numbers() -> None:
     desk.say("two", Role.THOUGHT)
     desk.clock.advance(1)
     assert (desk.mirror.text(), desk.mirror.text("thought")) == ("one", "two")
+
+
+def test_the_numbers_of_a_session_that_is_too_long_ago_leap(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(publisher, "_REMEMBERED", 2)
+    desk = Desk()
+    desk.say("one")
+    desk.publisher.forget(desk.session.id)
+    told = desk.mirror.seq
+    for other in ("a", "b", "c"):
+        assert desk.publisher.seq(SessionId(other)) <= told
+    assert desk.publisher.seq(SessionId("d")) == told, "nobody takes it for one that was told"
+    desk.mirror.seq = desk.publisher.seq(desk.session.id)
+    desk.session.deliver(ev.StateChanged(State.STARTING))
+    desk.clock.advance(1)
+    assert desk.mirror.seq == told + 1
 
 
 def test_a_snapshot_of_the_last_entries_says_how_many_there_are() -> None:

@@ -312,6 +312,24 @@ async def test_releasing_one_that_has_ended_kills_nothing(world: World) -> None:
     assert world.handle.calls == []
 
 
+async def test_what_a_forgotten_session_ran_is_forgotten_when_it_has_ended(world: World) -> None:
+    over, running, other = await world.create(), await world.create(), await world.create(S2)
+    first, second = world.backend.handles[:2]
+    first.sink.data(b"long ago")
+    first.sink.exited(Exit(0))
+    world.terminals.end_session(S1)
+    world.terminals.forget(S1)
+    assert world.terminals.of(S1) == [running]
+    assert not world.terminals.knows(S1, over.id)
+    second.sink.data(b"last words")
+    second.sink.exited(Exit(signal="SIGTERM"))
+    assert world.seen.all[-2:] == [("grew", "last words"), ("exited", Exit(signal="SIGTERM"))]
+    assert (world.terminals.of(S1), world.terminals.of(S2)) == ([], [other])
+    assert (len(world.terminals._past), world.terminals._past_size) == (0, 0)
+    world.terminals.resume(over)
+    world.terminals.resize(running, 80, 24)
+
+
 async def test_ids_belong_to_their_session(world: World) -> None:
     terminal = await world.create(S1)
     with pytest.raises(UnknownTerminal, match=r"no terminal 't1' in this session\. List"):

@@ -53,6 +53,12 @@ class TerminalReports:
         self._followed: dict[tuple[SessionId, TerminalId], _Followed] = {}
         self._seen: dict[tuple[SessionId, TerminalId], _Seen] = {}
 
+    def forget(self, session: SessionId) -> None:
+        """It is not here any more."""
+        for known in [key for key in self._seen if key[0] == session]:
+            del self._seen[known]
+        self._terminals.forget(session)
+
     # -- commands of ours, told to the session
 
     def follow(self, terminal: Terminal, call: ToolCallId | None) -> None:

@@ -187,6 +187,8 @@ class _Entry:
         """Nothing is told of a command before it is known to have been started."""
         self.doomed = False
         """It was killed before it was started."""
+        self.forgotten = False
+        """Its session is not here any more."""
         self.early_exit: Exit | None = None
         self.waiting: dict[object, Callable[[Exit], None]] = {}
         self._all = all
@@ -330,20 +332,20 @@ class Terminals:
         """Type into it. What comes after its end goes nowhere."""
         if terminal.source is not Source.HOSTED:
             raise TerminalRefused(f"Nothing can be typed into {terminal.command!r} from here.")
-        if handle := self._entry(terminal).handle:
+        if handle := self._handle(terminal):
             handle.write(text.encode("utf-8", "replace"))
 
     def resize(self, terminal: Terminal, columns: int, rows: int) -> None:
-        if handle := self._entry(terminal).handle:
+        if handle := self._handle(terminal):
             handle.resize(*(min(max(1, size), _LARGEST_SIDE) for size in (columns, rows)))
 
     def pause(self, terminal: Terminal) -> None:
         """Let the command wait: whoever shows its output cannot keep up."""
-        if handle := self._entry(terminal).handle:
+        if handle := self._handle(terminal):
             handle.pause()
 
     def resume(self, terminal: Terminal) -> None:
-        if handle := self._entry(terminal).handle:
+        if handle := self._handle(terminal):
             handle.resume()
 
     def kill_all(self, session: SessionId) -> list[Terminal]:
@@ -370,6 +372,21 @@ class Terminals:
             self.exited(self._entry(terminal), Exit())
         for entry in self._of(session):
             self.release(entry.terminal)
+
+    def forget(self, session: SessionId) -> None:
+        """The session is closed and stored, and what its commands said with it. One that still
+        ends is forgotten when it has."""
+        for entry in self._of(session):
+            entry.forgotten = True
+            if entry.opened and not entry.terminal.running:
+                self._drop(entry)
+
+    def _drop(self, entry: _Entry) -> None:
+        terminal = entry.terminal
+        del self._entries[terminal.session, terminal.id]
+        for kept in [kept for kept in self._past if kept[0] is terminal]:
+            self._past.remove(kept)
+            self._past_size -= kept[1]
 
     # -- what an agent tells of commands that it runs itself
 
@@ -425,6 +442,10 @@ class Terminals:
     def _entry(self, terminal: Terminal) -> _Entry:
         return self._entries[terminal.session, terminal.id]
 
+    def _handle(self, terminal: Terminal) -> TerminalHandle | None:
+        entry = self._entries.get((terminal.session, terminal.id))
+        return entry.handle if entry is not None else None
+
     def _opened(self, entry: _Entry) -> None:
         entry.opened = True
         self._tell(lambda observer: observer.opened(entry.terminal))
@@ -442,7 +463,9 @@ class Terminals:
         self._tell(lambda observer: observer.exited(terminal))
         while entry.waiting:
             _call(entry.waiting.pop(next(iter(entry.waiting))), exit)
-        if terminal.released:
+        if entry.forgotten:
+            self._drop(entry)
+        elif terminal.released:
             self._keep_less(terminal)
 
     def _keep_less(self, terminal: Terminal) -> None:

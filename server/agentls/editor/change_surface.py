@@ -95,7 +95,11 @@ class ChangeSurface:
             self._diagnostics.publish("changes", Path(path).as_uri(), said)
         if self._abilities.lens_refresh and paths:
             self._refresh_lenses()
-        found = [c for c in self._all() if c.id in changes]
+        all = self._all()
+        found = [c for c in all if c.id in changes]
+        if gone:
+            known = {hunk.id for change in all for hunk in change.hunks}
+            self._labels = {id: text for id, text in self._labels.items() if id in known}
         if self._abilities.plugin and (found or gone):
             items = [self.item(change) for change in found]
             self._tell("agentls/change/didChange", p.ChangeDidChangeParams(items=items, gone=gone))

@@ -29,6 +29,8 @@ BATCH_LIMIT = 256 * 1024
 """Characters in one batch, roughly; the rest goes on in the next."""
 _ENTRY_SIZE = 256
 """What an entry takes beside its text."""
+_REMEMBERED = 1000
+"""Sessions that are not open here, of which the last number is known."""
 _RETRY = 0.050
 
 
@@ -74,6 +76,8 @@ class Publisher:
         self._feeds: dict[SessionId, Feed] = {}
         self._last: dict[SessionId, int] = {}
         """Of sessions that are not open here: the number of the last batch."""
+        self._highest = 1
+        """The same, at most, of those that are too many to be remembered."""
 
     def __call__(self, session: Session, event: ev.Event, entry: Entry | None) -> None:
         feed = self._feeds.get(session.id)
@@ -122,7 +126,7 @@ class Publisher:
 
     def seq(self, id: SessionId) -> int:
         """The number of the last batch about a session that is not open here."""
-        return self._last.setdefault(id, 1)
+        return self._remember(id, self._last.get(id, self._highest))
 
     def forget(self, id: SessionId) -> None:
         """It is not open here any more. Should it be again, the numbers go on."""
@@ -132,14 +136,21 @@ class Publisher:
                 feed.timer.cancel()
             while feed.behind and self._send_batch(feed):
                 pass
-            self._last[id] = feed.seq
+            self._remember(id, feed.seq)
+
+    def _remember(self, id: SessionId, seq: int) -> int:
+        self._last[id] = seq
+        if len(self._last) > _REMEMBERED:
+            # Should that one be open again, the numbers leap, and whoever has it reads it anew.
+            self._highest = max(self._highest, self._last.pop(next(iter(self._last))))
+        return seq
 
     def _begin(self, session: Session, entry: Entry | None) -> Feed:
         """A session that was past until now has entries, which whoever looks at it has read; who
         has not sees from the number that there is something to read."""
         feed = self._feeds[session.id] = Feed(session)
         feed.told = int(entry.id[1:]) - 1 if entry else len(session.transcript.entries)
-        feed.seq = self._last.pop(session.id, 1 if feed.told else 0)
+        feed.seq = self._last.pop(session.id, self._highest if feed.told else 0)
         return feed
 
     def _schedule(self, feed: Feed, interval: float) -> None:

@@ -30,7 +30,7 @@ _Key = tuple[SessionId, TerminalId]
 class _View:
     """What one attached editor has seen of a terminal."""
 
-    __slots__ = ("due", "paused_at", "place", "terminal", "timer", "told_exit")
+    __slots__ = ("due", "last", "paused_at", "place", "terminal", "timer", "told_exit")
 
     def __init__(self, terminal: Terminal, place: int) -> None:
         self.terminal = terminal
@@ -39,6 +39,8 @@ class _View:
         self.timer: Timer | None = None
         self.paused_at: float | None = None
         self.told_exit = not terminal.running
+        self.last = False
+        """Its session is not here any more: with the exit, all is told."""
 
     @property
     def waiting(self) -> int:
@@ -80,6 +82,13 @@ class TerminalViews:
             self._go_on(view)
             if view.timer is not None:
                 view.timer.cancel()
+
+    def forget(self, session: SessionId) -> None:
+        """The session is not open here any more. What its commands still say is told."""
+        for view in [view for key, view in self._views.items() if key[0] == session]:
+            view.last = True
+            if view.told_exit and view.timer is None:
+                self.detach(view.terminal)
 
     # -- core.terminals.TerminalObserver
 
@@ -132,7 +141,10 @@ class TerminalViews:
         if not view.terminal.running and not view.told_exit:
             view.told_exit = True
             self._tell_exit(view.terminal)
-        self._go_on(view)
+        if view.last and view.told_exit:
+            self.detach(view.terminal)
+        else:
+            self._go_on(view)
 
     def _go_on(self, view: _View) -> None:
         if view.paused_at is not None:

@@ -237,6 +237,7 @@ class Workbench:
         )
         if editor.plugin:
             services.terminals.observers.append(views)
+            services.sessions.forgotten.append(views.forget)
         runs = EditorTerminals(self._line.request, services.launch, services.clock, services.tasks)
         if editor.runs_terminals:
             services.backends.editor = runs

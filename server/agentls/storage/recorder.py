@@ -54,7 +54,7 @@ class Recorder:
         self._writer: Writer | None = None
         self._feeds: dict[SessionId, Feed] = {}
         self._told: dict[SessionId, int] = {}
-        """Of sessions that are closed and stored: how many entries they have."""
+        """Of sessions that are taken up: how many entries are stored."""
         self._timer: Timer | None = None
         self._urgent = False
         self._flight: tuple[Batch, list[Taken]] | None = None
@@ -269,6 +269,5 @@ class Recorder:
                 ):
                     del feed.parts[key]
         if feed.session.state is State.CLOSED and not feed.behind:
-            self._told[feed.session.id] = feed.told
             self._feeds.pop(feed.session.id, None)
             self.ended(feed.session.id)

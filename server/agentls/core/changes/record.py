@@ -96,6 +96,8 @@ class Record:
         self._old_path = old_path
         self.hunks: Hunks | None = None
         self.whole: HunkState | None = None
+        self.closed = False
+        """Its session is not here any more."""
         self._set_up()
 
     @property

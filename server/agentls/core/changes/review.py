@@ -94,6 +94,10 @@ class ReviewObserver(Protocol):
     def met(self, meeting: Meeting) -> None: ...
 
 
+_DECIDED = 100
+"""Changes of closed sessions that can be decided otherwise."""
+
+
 class Review:
     """All changes of all sessions, oldest first."""
 
@@ -169,6 +173,15 @@ class Review:
         self._seen(path, now)
         if by_user:
             self._meet(path, None)
+
+    def session_closed(self, session: SessionId) -> None:
+        """The session is closed. What is pending stays until it is decided; of what was decided in
+        closed sessions, the newest."""
+        for record in self._records.values():
+            record.closed = record.closed or record.origin.session == session
+        decided = [r for r in self._records.values() if r.closed and not r.shown().pending]
+        for record in decided[:-_DECIDED]:
+            self._drop(record)
 
     def forget(self, session: SessionId) -> None:
         """Nobody will decide about the changes of this session any more."""
