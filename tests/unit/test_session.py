@@ -526,6 +526,15 @@ async def test_a_closed_session_takes_no_prompts_and_allows_nothing() -> None:
     assert len(ends(session)) == 1
 
 
+async def test_a_closed_session_stays_as_it_was_closed() -> None:
+    core = Core()
+    session = await running(core)
+    session.close()
+    entries, seen = list(session.transcript.entries), len(core.events)
+    core.agent.say(ev.TextAdded(Role.AGENT, "late"), ev.TitleChanged("late"))
+    assert (session.transcript.entries, len(core.events)) == (entries, seen)
+
+
 async def test_closing_after_cancel_does_not_tell_the_agent_twice() -> None:
     core = Core()
     session = await running(core)

@@ -123,6 +123,7 @@ events = st.one_of(
         words,
         words,
         st.lists(st.builds(Always, ids, words), max_size=2).map(tuple),
+        st.booleans(),
         st.none() | decisions,
     ),
     st.builds(ev.AskSettled, ids, decisions),

@@ -237,7 +237,7 @@ def test_a_closed_session_that_begins_again_goes_on_where_it_was(path: Path) -> 
         close(session)
         one.flush()
         assert one.store.recorder._feeds == {}, "a closed session is still held"
-        session.deliver(ev.StateChanged(State.IDLE))
+        session.begin()
         session.deliver(turn(1, "again"))
         one.flush()
         assert plain(one.store.sessions.load(ID).transcript) == plain(session.transcript)
@@ -276,7 +276,7 @@ def test_a_stored_session_goes_on_in_another_server(path: Path) -> None:
         )
         again = two.session(begin=False, past=past)
         two.store.recorder.adopt(again, stored.head)
-        again.deliver(ev.StateChanged(State.IDLE))
+        again.begin()
         again.deliver(turn(2, "more"))
         close(again)
         two.flush()

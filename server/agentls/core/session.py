@@ -153,7 +153,12 @@ class Session:
     # -- what the agent says (ports.Sink)
 
     def deliver(self, event: ev.Event) -> None:
-        """Take in what the agent says, but for what the transcript has already."""
+        """Take in what the agent says, but for what the transcript has already.
+
+        A closed session stays as it was closed: another server may have taken it up by now.
+        """
+        if self.state is State.CLOSED:
+            return
         if type(event) is ev.TextAdded and event.role is Role.USER and self._is_echo(event.text):
             return
         if self._replay is not None and self._replay.takes(event):
