@@ -19,7 +19,6 @@ from agentls.core.model import (
     Level,
     Option,
     SessionId,
-    State,
     TerminalId,
     ToolCallId,
 )
