@@ -225,6 +225,9 @@ SAMPLES: dict[str, Any] = {
     "ChangeRestoreParams.sessionId": "k3v9x2mq7abc",
     "RestoreFile.effect": "changed",
     "ChangeRestoreResult.done": False,
+    "RestoreShowParams.restoreId": "r1",
+    "RestoreShowResult.now": _NEW,
+    "RestoreShowResult.then": _OLD,
     "ChangeWhoParams.line": 1,
     "ChangeWhoResult.text": f"Written by claude in turn 1: {_PROMPT}",
 }

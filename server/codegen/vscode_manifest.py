@@ -7,197 +7,14 @@ a request behind it takes its title from there, so that a thing is called the sa
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from .model import COMMAND, NOTICE, CodegenError, Constant, Field, OneOf, Protocol, Scalar, Settings
+from .vscode_commands import COMMANDS, Command
 
 PATH = "vscode-extension/package.json"
 CATEGORY = "Agents"
 _SMALL_WORDS = {"a", "an", "and", "as", "at", "in", "of", "the", "to", "what", "without"}
-
-
-@dataclass(frozen=True)
-class Command:
-    """Something a person can do."""
-
-    name: str
-    title: str = ""
-    request: str = ""
-    """The request that is called the same."""
-    icon: str = ""
-    key: str = ""
-    mac: str = ""
-    key_when: str = ""
-    palette: bool = True
-    menus: tuple[tuple[str, str, str], ...] = ()
-    """Place, `when`, group."""
-
-
-_IN_CHAT = "view == agentls.chat"
-_IN_SESSIONS = "view == agentls.sessions"
-_IN_ASKS = "view == agentls.asks"
-_SESSION = "view == agentls.sessions && viewItem =~ /^session/"
-_ASK = "view == agentls.asks && viewItem == ask"
-
-COMMANDS = (
-    Command("openChat", "Open chat", icon="comment-discussion", key="ctrl+alt+a", mac="cmd+alt+a"),
-    Command(
-        "newSession",
-        request="agentls/session/new",
-        icon="add",
-        menus=(
-            ("view/title", _IN_CHAT, "navigation@1"),
-            ("view/title", _IN_SESSIONS, "navigation@1"),
-        ),
-    ),
-    Command(
-        "newSessionWith",
-        "New session with another agent…",
-        menus=(("view/title", _IN_CHAT, "1_new"),),
-    ),
-    Command(
-        "pickSession",
-        "Switch session…",
-        icon="history",
-        menus=(("view/title", _IN_CHAT, "navigation@2"),),
-    ),
-    Command("showSession", "Show session in chat", icon="comment-discussion", palette=False),
-    Command(
-        "openInEditor",
-        "Open session in editor tab",
-        icon="go-to-file",
-        menus=(
-            ("view/title", _IN_CHAT, "navigation@3"),
-            ("view/item/context", _SESSION, "inline@1"),
-        ),
-    ),
-    Command(
-        "stop",
-        request="agentls/session/cancel",
-        icon="stop-circle",
-        key="ctrl+escape",
-        mac="cmd+escape",
-        key_when="focusedView == agentls.chat || activeWebviewPanelId == agentls.chat",
-        menus=(
-            (
-                "view/item/context",
-                "view == agentls.sessions && viewItem == session.running",
-                "inline@2",
-            ),
-        ),
-    ),
-    Command("setMode", "Set mode…"),
-    Command("setOption", "Set model or other option…"),
-    Command("setPolicy", request="agentls/session/setPolicy", icon="shield"),
-    Command(
-        "forkSession",
-        request="agentls/session/fork",
-        menus=(("view/title", _IN_CHAT, "2_session"), ("view/item/context", _SESSION, "2_session")),
-    ),
-    Command(
-        "exportSession",
-        request="agentls/session/export",
-        menus=(("view/title", _IN_CHAT, "2_session"), ("view/item/context", _SESSION, "2_session")),
-    ),
-    Command(
-        "restartAgent",
-        request="agentls/session/restart",
-        menus=(("view/title", _IN_CHAT, "3_end"), ("view/item/context", _SESSION, "3_end")),
-    ),
-    Command(
-        "closeSession",
-        request="agentls/session/close",
-        icon="close",
-        menus=(("view/title", _IN_CHAT, "3_end"), ("view/item/context", _SESSION, "inline@3")),
-    ),
-    Command(
-        "answerAsk",
-        request="agentls/ask/decide",
-        icon="question",
-        key="ctrl+alt+enter",
-        mac="cmd+alt+enter",
-    ),
-    Command(
-        "allow",
-        "Allow once",
-        icon="check",
-        palette=False,
-        menus=(("view/item/context", _ASK, "inline@1"),),
-    ),
-    Command(
-        "reject",
-        "Reject",
-        icon="close",
-        palette=False,
-        menus=(("view/item/context", _ASK, "inline@2"),),
-    ),
-    Command(
-        "rejectAndSayWhy",
-        "Reject and say why…",
-        palette=False,
-        menus=(("view/item/context", _ASK, "1_answer"),),
-    ),
-    Command(
-        "alwaysAllow",
-        "Always allow…",
-        palette=False,
-        menus=(("view/item/context", _ASK, "1_answer"),),
-    ),
-    Command(
-        "showAsk",
-        request="agentls/ask/show",
-        palette=False,
-        menus=(("view/item/context", _ASK, "2_show"),),
-    ),
-    Command(
-        "allowAll",
-        "Allow all open asks…",
-        icon="check-all",
-        menus=(("view/title", _IN_ASKS, "navigation@1"),),
-    ),
-    Command(
-        "rejectAll",
-        "Reject all open asks",
-        icon="close-all",
-        menus=(("view/title", _IN_ASKS, "navigation@2"),),
-    ),
-    Command(
-        "attachSelection",
-        "Add selection to chat",
-        key="ctrl+alt+c",
-        mac="cmd+alt+c",
-        key_when="editorHasSelection",
-        menus=(("editor/context", "editorHasSelection", "z_agentls"),),
-    ),
-    Command(
-        "attachFile",
-        "Add file to chat",
-        menus=(("explorer/context", "!explorerResourceIsFolder", "z_agentls"),),
-    ),
-    Command("showTerminal", "Show terminal", icon="terminal", palette=False),
-    Command(
-        "killTerminal",
-        request="agentls/terminal/kill",
-        icon="stop-circle",
-        palette=False,
-        menus=(
-            (
-                "view/item/context",
-                "view == agentls.terminals && viewItem == terminal.running",
-                "inline@1",
-            ),
-        ),
-    ),
-    Command("showRules", request="agentls/rule/list"),
-    Command("restartServer", "Restart server"),
-    Command("showLog", "Show log"),
-    Command("showTraffic", "Show traffic between editor and server"),
-    Command("saveRecording", request="agentls/recording/save"),
-    Command("installServer", "Install server…"),
-    Command("trust", "Manage workspace trust", palette=False),
-    Command("menu", "Show menu", palette=False),
-)
 
 
 _OWN_SETTINGS: dict[str, dict[str, Any]] = {
@@ -290,16 +107,17 @@ def _title_case(text: str) -> str:
 def _menus() -> dict[str, list[dict[str, str]]]:
     menus: dict[str, list[dict[str, str]]] = {}
     for command in COMMANDS:
-        for place, when, group in command.menus:
-            item = {"command": f"agentls.{command.name}", "when": when, "group": group}
-            menus.setdefault(place, []).append(item)
+        for menu in command.menus:
+            item = {"command": f"agentls.{command.name}", "when": menu.when, "group": menu.group}
+            menus.setdefault(menu.place, []).append(item)
     hidden = [c for c in COMMANDS if not c.palette]
     menus["commandPalette"] = [{"command": f"agentls.{c.name}", "when": "false"} for c in hidden]
     return menus
 
 
 def _key(command: Command) -> dict[str, str]:
-    found = {"command": f"agentls.{command.name}", "key": command.key, "mac": command.mac}
+    mac = command.key.replace("ctrl", "cmd")
+    found = {"command": f"agentls.{command.name}", "key": command.key, "mac": mac}
     return {**found, "when": command.key_when} if command.key_when else found
 
 

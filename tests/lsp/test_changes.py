@@ -255,6 +255,11 @@ async def test_going_back_is_shown_first_spares_the_persons_work_and_can_be_undo
     assert [(f["path"], f["effect"]) for f in shown["files"]] == [(str(file), "changed")]
     assert (shown["done"], file.read_bytes()) == (False, at_end)
     named = {"restoreId": shown["restoreId"]}
+    texts = await editor.request("agentls/change/restoreShow", {**named, "path": str(file)})
+    assert texts["now"].encode() == at_end
+    assert texts["then"] == OLD.replace("return 2", "return 222")
+    with pytest.raises(RequestFailed, match="not about"):
+        await editor.request("agentls/change/restoreShow", {**named, "path": str(other)})
     assert (await editor.request("agentls/change/restore", {"step": "do", **named}))["done"]
     assert file.read_bytes() == OLD.replace("return 2", "return 222").encode()
     assert other.read_text() == "only mine\n"

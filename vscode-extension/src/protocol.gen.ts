@@ -1403,6 +1403,20 @@ export interface ChangeRestoreResult {
   files: readonly RestoreFile[];
 }
 
+/** A file of a restore that was previewed. */
+export interface RestoreShowParams {
+  restoreId: string;
+  path: string;
+}
+
+/** The file now and after going back; null where it is not there or is no text. */
+export interface RestoreShowResult {
+  /** @default null */
+  now?: string | null;
+  /** @default null */
+  then?: string | null;
+}
+
 /** A line of a file; lines count from 0. */
 export interface ChangeWhoParams {
   path: string;
@@ -1562,6 +1576,8 @@ export interface Requests {
   "agentls/change/show": { params: ChangeParams; result: ChangeShowResult };
   /** Go back to before a turn. */
   "agentls/change/restore": { params: ChangeRestoreParams; result: ChangeRestoreResult };
+  /** Show what going back makes of a file. */
+  "agentls/change/restoreShow": { params: RestoreShowParams; result: RestoreShowResult };
   /** Tell who wrote a line. */
   "agentls/change/who": { params: ChangeWhoParams; result: ChangeWhoResult };
   /** List files that you and an agent changed. */
@@ -1657,6 +1673,7 @@ export const methods = {
   changeDecide: "agentls/change/decide",
   changeShow: "agentls/change/show",
   changeRestore: "agentls/change/restore",
+  changeRestoreShow: "agentls/change/restoreShow",
   changeWho: "agentls/change/who",
   conflictList: "agentls/conflict/list",
   conflictShow: "agentls/conflict/show",
@@ -1725,6 +1742,7 @@ export const commands = {
   changeDecide: "agentls.change.decide",
   changeShow: "agentls.change.show",
   changeRestore: "agentls.change.restore",
+  changeRestoreShow: "agentls.change.restoreShow",
   changeWho: "agentls.change.who",
   conflictList: "agentls.conflict.list",
   conflictShow: "agentls.conflict.show",
@@ -1779,6 +1797,7 @@ export const titles = {
   changeDecide: "Keep or undo changes",
   changeShow: "Show a change",
   changeRestore: "Go back to before a turn",
+  changeRestoreShow: "Show what going back makes of a file",
   changeWho: "Tell who wrote a line",
   conflictList: "List files that you and an agent changed",
   conflictShow: "Show what you and an agent made of a file",
@@ -1859,6 +1878,7 @@ export const defaults: {
   readonly ChangeShowResult: Defaults<ChangeShowResult>;
   readonly ChangeRestoreParams: Defaults<ChangeRestoreParams>;
   readonly RestoreFile: Defaults<RestoreFile>;
+  readonly RestoreShowResult: Defaults<RestoreShowResult>;
   readonly ChangeWhoResult: Defaults<ChangeWhoResult>;
   readonly ChangeDidChangeParams: Defaults<ChangeDidChangeParams>;
 } = {
@@ -1992,6 +2012,7 @@ export const defaults: {
   ChangeShowResult: { before: null, after: null, now: null, hunks: [] },
   ChangeRestoreParams: { step: "preview", sessionId: "", turn: null, restoreId: "" },
   RestoreFile: { why: "" },
+  RestoreShowResult: { now: null, then: null },
   ChangeWhoResult: { sessionId: "", turn: 0, changeId: "" },
   ChangeDidChangeParams: { gone: [] },
 };

@@ -1110,6 +1110,16 @@
 ---@field done boolean
 ---@field files agentls.RestoreFile[]
 
+---A file of a restore that was previewed.
+---@class (exact) agentls.RestoreShowParams
+---@field restoreId string
+---@field path string
+
+---The file now and after going back; null where it is not there or is no text.
+---@class (exact) agentls.RestoreShowResult
+---@field now? string
+---@field ["then"]? string
+
 ---A line of a file; lines count from 0.
 ---@class (exact) agentls.ChangeWhoParams
 ---@field path string
@@ -1309,6 +1319,8 @@ M.methods = {
   change_show = "agentls/change/show",
   ---Go back to before a turn: params agentls.ChangeRestoreParams, result agentls.ChangeRestoreResult.
   change_restore = "agentls/change/restore",
+  ---Show what going back makes of a file: params agentls.RestoreShowParams, result agentls.RestoreShowResult.
+  change_restore_show = "agentls/change/restoreShow",
   ---Tell who wrote a line: params agentls.ChangeWhoParams, result agentls.ChangeWhoResult.
   change_who = "agentls/change/who",
   ---List files that you and an agent changed: params agentls.Nothing, result agentls.ConflictListResult.
@@ -1390,6 +1402,7 @@ M.commands = {
   change_decide = "agentls.change.decide",
   change_show = "agentls.change.show",
   change_restore = "agentls.change.restore",
+  change_restore_show = "agentls.change.restoreShow",
   change_who = "agentls.change.who",
   conflict_list = "agentls.conflict.list",
   conflict_show = "agentls.conflict.show",
@@ -1444,6 +1457,7 @@ M.titles = {
   change_decide = "Keep or undo changes",
   change_show = "Show a change",
   change_restore = "Go back to before a turn",
+  change_restore_show = "Show what going back makes of a file",
   change_who = "Tell who wrote a line",
   conflict_list = "List files that you and an agent changed",
   conflict_show = "Show what you and an agent made of a file",

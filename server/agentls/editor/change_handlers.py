@@ -90,6 +90,10 @@ class ChangeHandlers:
             return _restore(await restores.undo(params.restore_id))
         raise BadRequest(f"{params.step!r} is none of preview, do and undo.")
 
+    def change_restore_show(self, params: p.RestoreShowParams) -> p.RestoreShowResult:
+        step = self._reviewing().restores.step(params.restore_id, params.path)
+        return p.RestoreShowResult(now=_text(step.now), then=_text(step.then))
+
     def change_who(self, params: p.ChangeWhoParams) -> p.ChangeWhoResult:
         found = self._surface.who(params.path, params.line)
         return found or p.ChangeWhoResult(text="No agent is known to have written this line.")

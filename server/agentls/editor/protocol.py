@@ -1197,6 +1197,20 @@ class ChangeRestoreResult(Wire):
     files: list[RestoreFile]
 
 
+class RestoreShowParams(Wire):
+    """A file of a restore that was previewed."""
+
+    restore_id: str
+    path: str
+
+
+class RestoreShowResult(Wire):
+    """The file now and after going back; null where it is not there or is no text."""
+
+    now: str | None = None
+    then: str | None = None
+
+
 class ChangeWhoParams(Wire):
     """A line of a file; lines count from 0."""
 
@@ -1479,6 +1493,12 @@ REQUESTS: tuple[Method, ...] = (
         title="Go back to before a turn",
         params=ChangeRestoreParams,
         result=ChangeRestoreResult,
+    ),
+    Method(
+        name="change/restoreShow",
+        title="Show what going back makes of a file",
+        params=RestoreShowParams,
+        result=RestoreShowResult,
     ),
     Method(
         name="change/who",

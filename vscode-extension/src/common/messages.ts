@@ -50,6 +50,10 @@ export type ToPage =
   | { readonly type: "draft"; readonly text: string }
   | { readonly type: "sent"; readonly ok: boolean }
   | { readonly type: "problem"; readonly text: string }
+  /** Go to an entry, as soon as it is there. */
+  | { readonly type: "reveal"; readonly entryId: string }
+  /** What the agent of the session changed and nobody has decided. */
+  | { readonly type: "changes"; readonly files: number; readonly lines: string }
   | { readonly type: "focus" };
 
 export interface AgentChoice {
@@ -89,7 +93,9 @@ export type FromPage =
   | { readonly type: "mention"; readonly id: string }
   | { readonly type: "attachFiles" }
   | { readonly type: "files"; readonly uris: readonly string[] }
-  | { readonly type: "terminal"; readonly terminalId: string }
+  | { readonly type: "terminal"; readonly terminalId: string; readonly entryId: string }
+  | { readonly type: "changes"; readonly what: "review" | "keep" | "undo" }
+  | { readonly type: "login"; readonly method: string }
   | { readonly type: "restart" }
   | { readonly type: "run"; readonly command: string };
 

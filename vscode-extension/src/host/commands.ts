@@ -2,68 +2,22 @@
 // about the session in view.
 
 import * as vscode from "vscode";
-import { methods, type AskItem, type SessionHead, type TerminalItem } from "../protocol.gen";
+import { methods, type AskItem, type TerminalItem } from "../protocol.gen";
 import { oneLine } from "../common/plainText";
 import { told } from "./asks";
 import { fileAttachment, selectionAttachment } from "./chat/mentions";
 import type { Context } from "./context";
 import { installServer } from "./install";
 import { commandIds } from "./manifest.gen";
+import { reviewCommands } from "./review/commands";
+import { sessionCommands } from "./sessionCommands";
 
-type Argument = string | SessionHead | AskItem | TerminalItem | vscode.Uri | undefined;
+type Argument = string | AskItem | TerminalItem | vscode.Uri | undefined;
 type Run = (context: Context, argument: Argument) => unknown;
 
 const RUNS: Readonly<Record<keyof typeof commandIds, Run>> = {
   openChat: (context) => context.chats.open(),
-  newSession: (context) => context.chats.show(""),
-  newSessionWith: async (context) => {
-    const agent = await context.pickers.agent("");
-    if (agent === undefined) return;
-    const { session } = await context.server.request(methods.sessionNew, { agent });
-    context.sessions.put(session);
-    await context.chats.show(session.id);
-  },
-  pickSession: async (context) => {
-    const head = await context.pickers.session();
-    if (head) await context.chats.show(head.id);
-  },
-  showSession: (context, argument) => context.chats.show(sessionOf(context, argument)),
-  openInEditor: (context, argument) => context.chats.openTab(sessionOf(context, argument)),
-  stop: (context, argument) =>
-    context.stop(
-      needed(context, argument),
-      (text) => void context.chats.open().then((page) => page?.post({ type: "draft", text })),
-    ),
-  setMode: (context, argument) => context.pickers.mode(needed(context, argument)),
-  setOption: (context, argument) => context.pickers.option(needed(context, argument)),
-  setPolicy: (context, argument) => context.pickers.policy(needed(context, argument)),
-  forkSession: async (context, argument) => {
-    const { session } = await context.server.request(methods.sessionFork, {
-      sessionId: needed(context, argument),
-    });
-    context.sessions.put(session);
-    await context.chats.show(session.id);
-  },
-  exportSession: async (context, argument) => {
-    const { markdown } = await context.server.request(methods.sessionExport, {
-      sessionId: needed(context, argument),
-    });
-    const document = await vscode.workspace.openTextDocument({
-      language: "markdown",
-      content: markdown,
-    });
-    await vscode.window.showTextDocument(document);
-  },
-  restartAgent: async (context, argument) => {
-    const { session } = await context.server.request(methods.sessionRestart, {
-      sessionId: needed(context, argument),
-    });
-    context.sessions.put(session);
-  },
-  closeSession: async (context, argument) => {
-    const sessionId = needed(context, argument);
-    await context.server.request(methods.sessionClose, { sessionId });
-  },
+  ...sessionCommands,
   answerAsk: (context, argument) => context.asks.answer(askIdOf(argument)),
   allow: (context, argument) =>
     withAsk(context, argument, ({ askId }) => context.asks.decide({ askId, verdict: "allow" })),
@@ -76,6 +30,7 @@ const RUNS: Readonly<Record<keyof typeof commandIds, Run>> = {
     withAsk(context, argument, ({ askId }) => context.server.request(methods.askShow, { askId })),
   allowAll: (context) => context.asks.all("allow"),
   rejectAll: (context) => context.asks.all("reject"),
+  ...reviewCommands,
   attachSelection: async (context) => {
     const attachment = selectionAttachment();
     (await context.chats.open())?.post({ type: "attach", attachment });
@@ -117,19 +72,6 @@ export function registerCommands(context: Context): vscode.Disposable {
   );
 }
 
-function sessionOf(context: Context, argument: Argument): string {
-  if (typeof argument === "string") return argument;
-  if (argument && "agent" in argument && "id" in argument) return argument.id;
-  return context.chats.current;
-}
-
-function needed(context: Context, argument: Argument): string {
-  const id = sessionOf(context, argument);
-  if (id === "" || !context.sessions.head(id))
-    throw new Error("No session is open. Start one in the chat first.");
-  return id;
-}
-
 function terminalOf(argument: Argument): TerminalItem {
   if (typeof argument === "object" && "terminalId" in argument) return argument;
   throw new Error("Choose a terminal in the list of terminals.");
@@ -157,6 +99,7 @@ async function menu(context: Context): Promise<void> {
     { label: "$(comment-discussion) Open Chat", command: commandIds.openChat },
     { label: "$(add) New Session", command: commandIds.newSession },
     { label: "$(history) Switch Session…", command: commandIds.pickSession },
+    { label: "$(diff-multiple) Review Changes", command: commandIds.reviewChanges },
     { label: "$(law) List Rules", command: commandIds.showRules },
     { label: "$(debug-restart) Restart Server", command: commandIds.restartServer },
     { label: "$(output) Show Log", command: commandIds.showLog },

@@ -7,6 +7,10 @@ import { AskTree } from "./askTree";
 import { Chats } from "./chat/chats";
 import { SCHEME, Texts } from "./chat/open";
 import { followFiles } from "./followFiles";
+import { Changes } from "./review/changes";
+import { ChangeTree } from "./review/changeTree";
+import { marks } from "./review/marks";
+import { ReviewTexts, SCHEME as REVIEW } from "./review/showing";
 import { Pickers } from "./pickers";
 import { Server } from "./server";
 import { Sessions } from "./sessions";
@@ -21,6 +25,8 @@ export class Context implements vscode.Disposable {
   readonly pickers: Pickers;
   readonly chats: Chats;
   readonly terminals: Terminals;
+  readonly changes: Changes;
+  readonly changeTree: ChangeTree;
   private readonly parts: readonly vscode.Disposable[];
 
   constructor(
@@ -35,6 +41,8 @@ export class Context implements vscode.Disposable {
     this.asks = new Asks(this.server, this.sessions, (id) => this.chats.isVisible(id));
     this.chats = new Chats(this);
     this.terminals = new Terminals(this.server);
+    this.changes = new Changes(this.server);
+    this.changeTree = new ChangeTree(this.changes, this.sessions);
     const tree = vscode.window.createTreeView("agentls.sessions", {
       treeDataProvider: new SessionTree(this.sessions),
     });
@@ -48,6 +56,10 @@ export class Context implements vscode.Disposable {
       this.asks,
       tree,
       inbox,
+      this.changes,
+      vscode.window.registerTreeDataProvider("agentls.changes", this.changeTree),
+      vscode.workspace.registerTextDocumentContentProvider(REVIEW, new ReviewTexts(this.server)),
+      marks(this.changes),
       statusBar(this.server, this.sessions),
       followFiles(this.sessions),
       vscode.workspace.registerTextDocumentContentProvider(SCHEME, new Texts(this.server)),

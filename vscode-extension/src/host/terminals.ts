@@ -5,7 +5,7 @@
 
 import * as vscode from "vscode";
 import { methods, type TerminalDataParams, type TerminalItem } from "../protocol.gen";
-import { oneLine } from "../common/plainText";
+import { oneLine, withoutEscapes } from "../common/plainText";
 import { commandIds } from "./manifest.gen";
 import type { Server } from "./server";
 
@@ -50,6 +50,17 @@ export class Terminals implements vscode.TreeDataProvider<TerminalItem>, vscode.
       pty: view,
     });
     this.views.set(key, { terminal, view });
+    terminal.show();
+  }
+
+  /** What a command of an earlier life printed; there is nothing to type into any more. */
+  showPast(output: string): void {
+    const terminal = vscode.window.createTerminal({
+      name: "Past command (read-only)",
+      iconPath: new vscode.ThemeIcon("hubot"),
+      isTransient: true,
+      pty: new PastView(output),
+    });
     terminal.show();
   }
 
@@ -210,5 +221,28 @@ class View implements vscode.Pseudoterminal {
 
   private note(words: string): void {
     this.written.fire(`\r\n\x1b[2m[${words}]\x1b[0m\r\n`);
+  }
+}
+
+class PastView implements vscode.Pseudoterminal {
+  private readonly written = new vscode.EventEmitter<string>();
+  // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- VS Code's own type
+  private readonly closed = new vscode.EventEmitter<number | void>();
+  readonly onDidWrite = this.written.event;
+  readonly onDidClose = this.closed.event;
+
+  constructor(private readonly output: string) {}
+
+  open(): void {
+    const text = withoutEscapes(this.output).replace(/\r?\n/g, "\r\n");
+    this.written.fire(`${text}\r\n\x1b[2m[ended; press any key to close]\x1b[0m\r\n`);
+  }
+
+  close(): void {
+    this.written.dispose();
+  }
+
+  handleInput(): void {
+    this.closed.fire();
   }
 }

@@ -46,7 +46,16 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       part: Number(data["part"]),
       path: data["path"] ?? "",
     }),
-  terminal: (app, data) => app.send({ type: "terminal", terminalId: data["terminal"] ?? "" }),
+  terminal: (app, data) =>
+    app.send({
+      type: "terminal",
+      terminalId: data["terminal"] ?? "",
+      entryId: data["id"] ?? "",
+    }),
+  changes: (app, data) => changes(app, data["what"]),
+  login: (app, data) => app.send({ type: "login", method: data["method"] ?? "" }),
+  continue: (app) =>
+    app.send({ type: "prompt", text: "Please continue.", blocks: [], instead: false }),
   "copy-code": (_, __, element) => void navigator.clipboard.writeText(codeOf(element)),
   "insert-code": (app, _, element) => app.send({ type: "insert", text: codeOf(element) }),
 };
@@ -61,6 +70,10 @@ function pick(app: App, data: DOMStringMap): void {
   if (what === "option") app.send({ type: "pickOption", option: data["option"] ?? "" });
   else if (what === "agent" || what === "mode" || what === "policy")
     app.send({ type: "pick", what });
+}
+
+function changes(app: App, what: string | undefined): void {
+  if (what === "review" || what === "keep" || what === "undo") app.send({ type: "changes", what });
 }
 
 function always(app: App, data: DOMStringMap): void {

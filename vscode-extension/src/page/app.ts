@@ -10,6 +10,7 @@ import { box } from "./entries";
 import { opensByItself } from "./entries/toolCall";
 import { List } from "./list";
 import { button, fill, h, icon, type Node } from "./node";
+import { changesBar, stateBox } from "./state";
 import { TranscriptRows } from "./rows";
 
 export interface Host {
@@ -33,6 +34,8 @@ export class App {
   private readonly composer: Composer;
   private saving = 0;
   private sessionId = "";
+  /** The entry to go to once it is here. */
+  private wanted = "";
 
   private readonly drawing: Drawing = {
     isOpen: (id) => this.isOpen(id),
@@ -88,6 +91,11 @@ export class App {
         return this.composer.sent(message.ok);
       case "problem":
         return this.problem(message.text);
+      case "reveal":
+        this.wanted = message.entryId;
+        return this.revealWanted();
+      case "changes":
+        return fill(this.place("changes"), changesBar(message.files, message.lines));
       case "focus":
         return this.composer.focus();
     }
@@ -114,7 +122,16 @@ export class App {
     }
     fill(this.place("welcome"), []);
     this.showHead();
+    this.revealWanted();
     this.save();
+  }
+
+  private revealWanted(): void {
+    if (this.transcript?.find(this.wanted) === undefined) return;
+    const id = this.wanted;
+    this.wanted = "";
+    this.reveal(id);
+    this.list?.element(id)?.classList.add("found");
   }
 
   private apply(message: Extract<ToPage, { type: "batch" }>): void {
@@ -169,24 +186,7 @@ export class App {
     const agent =
       this.agents.find((one) => one.name === (head?.agent ?? this.agent))?.title ?? this.agent;
     this.composer.show(head, agent);
-    const nodes: Node[] = [];
-    if (head?.state === "failed") {
-      nodes.push(
-        box("error", head.detail ?? "The agent ended.", button("restart", "Restart the agent")),
-      );
-    } else if (head?.state === "starting") {
-      nodes.push(
-        h(
-          "div.progress",
-          { role: "status" },
-          icon("loading", "codicon-modifier-spin"),
-          `Starting ${agent}…`,
-        ),
-      );
-    } else if (head?.state === "closed") {
-      nodes.push(box("info", "This session is closed. The next prompt opens a new one."));
-    }
-    fill(this.place("state"), nodes);
+    fill(this.place("state"), head ? stateBox(head, agent) : []);
     this.place("list").setAttribute("aria-busy", String(head?.turnRunning === true));
     document.body.classList.toggle("running", head?.turnRunning === true);
     this.showAskBar();

@@ -35,7 +35,9 @@ test("sessions are in a tree, in the side bar and in tabs, several at once", () 
     await editor.picture("sessions");
     await first.hover();
     await first.locator('.action-label[aria-label="Close a Session"]').click();
-    await first.waitFor({ state: "detached" });
+    await rows.filter({ hasText: "Past" }).waitFor();
+    await first.filter({ hasText: "ready" }).waitFor({ state: "detached" });
+    await first.waitFor();
   }));
 
 test("what was written and said is back after hiding the chat", () =>

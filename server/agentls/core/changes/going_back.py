@@ -56,6 +56,14 @@ class Restores:
         wanted = [step for step in steps if step.why_not or step.now != step.then]
         return self._new(session, turn, wanted)
 
+    def step(self, id: str, path: str) -> Step:
+        """What was shown of one file."""
+        steps = self._known[id].steps if id in self._known else ()
+        for step in steps:
+            if step.path == path:
+                return step
+        raise BadRequest(f"The restore {id!r} is not about {path}.", hint="Look at it first.")
+
     async def do(self, id: str) -> Restore:
         """What could not be done says why; the result can be undone."""
         plan = self._known.get(id)

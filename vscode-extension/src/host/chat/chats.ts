@@ -44,6 +44,13 @@ export class Chats
     return this.open();
   }
 
+  /** Shows a session where an entry is. */
+  async showAt(sessionId: string, entryId: string): Promise<void> {
+    const page = await this.show(sessionId);
+    page?.post({ type: "reveal", entryId });
+    await this.context.sessions.readTo(sessionId, entryId);
+  }
+
   /** Opens the side bar with what it has. */
   async open(): Promise<Page | undefined> {
     await vscode.commands.executeCommand(`${VIEW}.focus`);

@@ -33,6 +33,7 @@ export function html(webview: vscode.Webview, extension: vscode.Uri): string {
 <div id="state"></div>
 <div id="problem"></div>
 <div id="ask-bar"></div>
+<div id="changes"></div>
 <div id="composer"></div>
 <div id="said" class="sr-only" aria-live="polite"></div>
 <script nonce="${nonce}" src="${at("main.js")}"></script>

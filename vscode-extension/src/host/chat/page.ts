@@ -9,6 +9,8 @@ import { text } from "../server";
 import type { Followed } from "../sessions";
 import { html } from "./html";
 import { attachmentOf, fileAttachment, mentions } from "./mentions";
+import { logIn } from "../login";
+import { size } from "../review/changes";
 import { follow, showDiff, showText } from "./open";
 
 /** How many entries travel to a page at once: more would be felt. */
@@ -45,6 +47,7 @@ export class Page implements vscode.Disposable {
     this.parts.push(
       webview.onDidReceiveMessage((message: FromPage) => void this.receive(message)),
       context.sessions.onFollow((followed) => this.follow(followed)),
+      context.changes.onChange(() => this.tellChanges()),
       context.server.onState((server) => {
         this.post({ type: "server", server });
         if (server.state === "running" && this.ready) void this.begin();
@@ -100,22 +103,32 @@ export class Page implements vscode.Disposable {
       if (this.agent === "") this.agent = chosen;
       const choices = agents.map(({ name, title }) => ({ name, title }));
       this.post({ type: "agents", agents: choices, chosen: this.agent });
-      if (this.sessionId !== "" && (await this.exists())) {
-        await this.context.sessions.read(this.sessionId);
-      } else {
-        this.sessionId = "";
-        this.post({ type: "empty" });
-      }
+      if (this.sessionId === "") this.post({ type: "empty" });
+      else await this.readOrForget();
+      this.tellChanges();
     } catch (error) {
       if (this.context.server.state.state === "running") this.problem(error);
       else this.post({ type: "empty" });
     }
   }
 
-  private async exists(): Promise<boolean> {
-    if (this.context.sessions.head(this.sessionId)) return true;
-    const { sessions } = await this.context.server.request(methods.sessionList, {});
-    return sessions.some((head) => head.id === this.sessionId);
+  /** A session that was shown before a reload may have been deleted meanwhile. */
+  private async readOrForget(): Promise<void> {
+    try {
+      await this.context.sessions.read(this.sessionId);
+    } catch (error) {
+      if (this.context.server.state.state !== "running") throw error;
+      this.sessionId = "";
+      this.post({ type: "empty" });
+    }
+  }
+
+  private tellChanges(): void {
+    const mine = this.context.changes.pending.filter(
+      (change) => change.sessionId === this.sessionId,
+    );
+    const files = new Set(mine.map((change) => change.path)).size;
+    this.post({ type: "changes", files, lines: size(mine) });
   }
 
   private problem(error: unknown): void {
@@ -187,11 +200,24 @@ export class Page implements vscode.Disposable {
           this.post({ type: "attach", attachment: fileAttachment(vscode.Uri.parse(uri, true)) });
         return;
       case "terminal": {
-        const terminal = this.context.terminals.find(sessionId, message.terminalId);
-        if (!terminal) throw new Error("This terminal is not kept any more.");
-        this.context.terminals.show(terminal);
+        const { terminals } = this.context;
+        const terminal = terminals.find(sessionId, message.terminalId);
+        if (terminal) {
+          terminals.show(terminal);
+          return;
+        }
+        const { text } = await server.request(methods.sessionBody, {
+          sessionId,
+          entryId: message.entryId,
+          part: message.terminalId,
+        });
+        terminals.showPast(text);
         return;
       }
+      case "changes":
+        return this.review(message.what);
+      case "login":
+        return logIn(this.context, sessionId, message.method);
       case "restart":
         sessions.put((await server.request(methods.sessionRestart, { sessionId })).session);
         return;
@@ -216,9 +242,8 @@ export class Page implements vscode.Disposable {
     const head = sessions.head(this.sessionId);
     if (message.instead && head?.turnRunning === true)
       await server.request(methods.sessionCancel, { sessionId: this.sessionId });
-    const fresh = head === undefined || head.state === "closed";
     const result = await server.request(methods.sessionPrompt, {
-      ...(fresh ? { agent: this.agent } : { sessionId: this.sessionId }),
+      ...(head ? { sessionId: this.sessionId } : { agent: this.agent }),
       text: message.text,
       blocks: message.blocks,
     });
@@ -233,6 +258,13 @@ export class Page implements vscode.Disposable {
     const text = given || (await vscode.window.showInputBox({ prompt: "Your answer" })) || "";
     if (text === "") return;
     await this.context.server.request(methods.questionAnswer, { questionId, text });
+  }
+
+  private async review(what: "review" | "keep" | "undo"): Promise<void> {
+    const { sessionId } = this;
+    const node = { kind: "session", sessionId } as const;
+    if (what === "review") await vscode.commands.executeCommand(commandIds.reviewChanges, node);
+    else await this.context.changes.decide(what, { sessionId });
   }
 
   private async pick(what: "agent" | "mode" | "policy"): Promise<void> {

@@ -128,7 +128,7 @@ function contents(entry: ToolCallEntry): readonly Node[] {
       case "terminal": {
         shown.add(part.terminalId);
         const found = terminals.find((one) => one.terminalId === part.terminalId);
-        return found ? terminal(found, entry.id) : terminalHead(part.terminalId);
+        return found ? terminal(found, entry.id) : terminalHead(part.terminalId, entry.id);
       }
     }
   });
@@ -166,18 +166,23 @@ function terminal(found: CommandOutput, id: string): Node {
   return h(
     "div.terminal",
     {},
-    terminalHead(found.terminalId),
+    terminalHead(found.terminalId, id),
     cut && showAll(id, found.terminalId, found.output.size),
     h("pre", { tabindex: "0", "aria-label": "Output" }, output(last.replace(/\n+$/, ""))),
     found.ended === true && ending(found),
   );
 }
 
-function terminalHead(id: string): Element {
+function terminalHead(terminal: string, id: string): Element {
   return h(
     "div.terminal-head",
     {},
-    button("terminal", "Open terminal", { "data-terminal": id }, icon("terminal")),
+    button(
+      "terminal",
+      "Open terminal",
+      { "data-terminal": terminal, "data-id": id },
+      icon("terminal"),
+    ),
   );
 }
 

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { FrameLocator } from "playwright-core";
+import { story, type Editor } from "./harness";
+
+const POEM = Array.from({ length: 20 }, (_, i) => `line ${i + 1}\n`).join("");
+const BOTH = POEM.replace("line 2\n", "LINE 2\n").replace("line 18\n", "LINE 18\n");
+const options = {
+  settings: { "agentls.agent": "demo" },
+  files: { "poem.txt": POEM, "other.txt": "one\n" },
+};
+const EDIT = "/run sed -i 's/^line 2$/LINE 2/; s/^line 18$/LINE 18/' poem.txt";
+
+function poem(editor: Editor): string {
+  return readFileSync(join(editor.workspace, "poem.txt"), "utf8");
+}
+
+async function changed(editor: Editor, prompt = EDIT): Promise<FrameLocator> {
+  const chat = await editor.chat();
+  const ends = await chat.locator(".turn-end").count();
+  await editor.say(chat, prompt);
+  await chat.locator(".ask").getByRole("button", { name: "Allow", exact: true }).click();
+  await chat.locator(".turn-end").nth(ends).waitFor();
+  return chat;
+}
+
+/** A person waits until the file on disk is so. */
+async function fileIs(editor: Editor, text: string): Promise<void> {
+  for (let tries = 0; tries < 400 && poem(editor) !== text; tries++)
+    await editor.page.waitForTimeout(50);
+  assert.equal(poem(editor), text);
+}
+
+const row = (editor: Editor, name: RegExp) => editor.page.getByRole("treeitem", { name });
+
+async function act(editor: Editor, name: RegExp, action: string): Promise<void> {
+  await row(editor, name).first().hover();
+  await row(editor, name).first().locator(`.action-label[aria-label="${action}"]`).click();
+}
+
+test("hunks are kept and undone one by one at their lines, and the badge goes with the last", () =>
+  story(options, async (editor) => {
+    await editor.openFile("poem.txt");
+    const chat = await changed(editor);
+    await fileIs(editor, BOTH);
+    await chat.locator(".changes-bar").filter({ hasText: "1 file, +2 −2" }).waitFor();
+    const badge = editor.page.locator(
+      '.explorer-folders-view [aria-label*="Changed by demo, not reviewed"]',
+    );
+    await badge.first().waitFor();
+    const lens = (title: string) =>
+      editor.page.locator(".codelens-decoration a").filter({ hasText: title });
+    await lens("demo: Undo this change").first().waitFor();
+    await editor.picture("review");
+    await lens("demo: Undo this change").first().click();
+    await fileIs(editor, POEM.replace("line 18\n", "LINE 18\n"));
+    await editor.command("Agents: Go to Next Change of an Agent");
+    await lens("demo: Keep this change").last().click();
+    await badge.first().waitFor({ state: "detached" });
+    await chat.locator(".changes-bar").waitFor({ state: "detached" });
+    await fileIs(editor, POEM.replace("line 18\n", "LINE 18\n"));
+  }));
+
+test("the diff editor shows before and now, with keep and undo at each hunk", () =>
+  story(options, async (editor) => {
+    const chat = await changed(editor);
+    await chat.locator(".changes-bar").getByRole("button", { name: "Review" }).click();
+    const diff = editor.page.locator(".monaco-diff-editor");
+    await diff.locator(".line-insert, .char-insert").first().waitFor();
+    await editor.page.locator(".tab").filter({ hasText: "before turn 1 ↔ now" }).waitFor();
+    const undo = diff.locator(".codelens-decoration a").filter({ hasText: "Undo this change" });
+    await undo.first().waitFor();
+    await editor.picture("diff");
+    await undo.first().click();
+    await fileIs(editor, POEM.replace("line 18\n", "LINE 18\n"));
+  }));
+
+test("changes are a tree of sessions, turns, files and hunks; each level is kept or undone", () =>
+  story(options, async (editor) => {
+    await changed(editor);
+    await changed(editor, "/run echo two >> other.txt; echo new > made.txt");
+    await editor.command("Agents: Focus on Changes View");
+    await row(editor, /made\.txt, created by demo/).waitFor();
+    await editor.picture("changes");
+    await act(editor, /made\.txt, created/, "Undo");
+    await row(editor, /made\.txt, created by demo, undone/).waitFor();
+    assert.throws(() => readFileSync(join(editor.workspace, "made.txt")), /ENOENT/);
+    await act(editor, /made\.txt, created by demo, undone/, "Do It Again");
+    await row(editor, /made\.txt, created by demo, \+1/).waitFor();
+    await act(editor, /poem\.txt, modified/, "Keep");
+    await row(editor, /poem\.txt, modified by demo, kept/).waitFor();
+    await editor.command("Agents: Undo All Changes…");
+    await editor.page.getByRole("button", { name: "Undo in 2 files" }).click();
+    await row(editor, /other\.txt, modified by demo, undone/).waitFor();
+    assert.equal(readFileSync(join(editor.workspace, "other.txt"), "utf8"), "one\n");
+    await fileIs(editor, BOTH);
+  }));
+
+test("going back to before a turn is shown first, done when a person says so, and can be undone", () =>
+  story(options, async (editor) => {
+    await changed(editor);
+    await fileIs(editor, BOTH);
+    await editor.quick.choose(/Go back to before which turn/, "/run sed", () =>
+      editor.command("Agents: Go Back to Before a Turn"),
+    );
+    await editor.page.locator(".tab").filter({ hasText: "Before turn 1" }).waitFor();
+    await editor.toast().filter({ hasText: "Go back to before turn 1" }).waitFor();
+    await editor.picture("restore");
+    await fileIs(editor, BOTH);
+    await editor.toast().getByRole("button", { name: "Go Back" }).click();
+    await fileIs(editor, POEM);
+    await editor.toast().getByRole("button", { name: "Undo" }).click();
+    await fileIs(editor, BOTH);
+  }));
+
+test("what a person wrote into a changed place is not undone but merged when asked", () =>
+  story(options, async (editor) => {
+    await changed(editor);
+    await fileIs(editor, BOTH);
+    const mine = BOTH.replace("LINE 2\n", "LINE two of mine\n");
+    writeFileSync(join(editor.workspace, "poem.txt"), mine);
+    await editor.command("Agents: Focus on Changes View");
+    await act(editor, /poem\.txt, modified/, "Undo");
+    await editor.toast().filter({ hasText: "poem.txt" }).waitFor();
+    await editor.picture("refused");
+    assert.match(poem(editor), /LINE two of mine/);
+  }));
