@@ -194,7 +194,7 @@ class App:
             ]
         )
         own = OwnAsks(toolbox)
-        calls = ToolCalls(toolbox, waiting, asyncio.sleep, came=own.came)
+        calls = ToolCalls(toolbox, waiting, asyncio.sleep, came=own.came, listed=own.listed)
         return Tools(calls, self.tasks, version=__version__), own
 
     def _workplace(self, session: Session) -> Workplace:

@@ -6,6 +6,7 @@
     {"write": path, "text": …}                               write a file itself, as shells do;
                                                              without "text" remove it
     {"tool": "read_buffer", "args": {…}}                     call a tool of the client, by MCP
+    {"tools": true}                                          fetch the list of tools, and no more
     {"servers": true}                                        say which MCP servers it was given
     {"await": "cancel"}                                      go on when the turn was cancelled
 
@@ -88,6 +89,8 @@ class Puppet:
                 _write(Path(step["write"]), step.get("text"))
             elif "servers" in step:
                 self._say(session, {"servers": self._servers[session]})
+            elif "tools" in step:
+                await self._connected(session)
             elif "tool" in step:
                 work = asyncio.create_task(self._tool(session, step))
                 self._tasks.add(work)
@@ -127,11 +130,16 @@ class Puppet:
             known[step.get("as", "t")] = said["result"]["terminalId"]
         self._say(session, {"call": step["call"], **said})
 
-    async def _tool(self, session: str, step: Json) -> None:
+    async def _connected(self, session: str) -> None:
+        """As agents do when a session begins: they have to know what there is to call."""
         if session not in self._clients:
             (server,) = [s for s in self._servers[session] if s["name"] == "agentls"]
             self._clients[session] = client(server)
             await asyncio.to_thread(self._clients[session].open)
+            await asyncio.to_thread(self._clients[session].request, "tools/list")
+
+    async def _tool(self, session: str, step: Json) -> None:
+        await self._connected(session)
         answer = await asyncio.to_thread(
             self._clients[session].tool, step["tool"], step.get("args", {})
         )

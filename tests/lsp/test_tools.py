@@ -188,6 +188,9 @@ async def test_a_question_that_nobody_answers_ends_with_the_turn(bench: Bench) -
 # -- the agent's own asks about them
 
 
+LISTS: Json = {"tools": True}
+
+
 def asks_for(name: str, call: str = "c1", **patch: Any) -> Json:
     """The agent asks before it calls an MCP tool, as most do."""
     options = [
@@ -211,6 +214,7 @@ async def test_a_person_is_asked_once_for_one_command(bench: Bench) -> None:
     await send(
         editor,
         session,
+        LISTS,
         asks_for("run_in_terminal", rawInput=command),
         tool("run_in_terminal", **command),
         done(),
@@ -248,7 +252,19 @@ OTHER = {"type": "diff", "path": "a.txt", "oldText": None, "newText": "x"}
 async def test_a_name_alone_lets_nothing_through(bench: Bench, ask: Json) -> None:
     editor, session = await begin(bench, policy="ask")
     mirror = editor.mirror(session)
-    await send(editor, session, ask)
+    await send(editor, session, LISTS, ask)
+    (asked,) = await editor.until(lambda: mirror.of_kind("ask"), "an ask")
+    assert "decision" not in asked
+    await editor.request("agentls/ask/decide", {"askId": asked["askId"], "verdict": "reject"})
+    await ended(editor, session)
+
+
+async def test_an_agent_that_has_not_come_for_the_list_means_something_else_by_the_name(
+    bench: Bench,
+) -> None:
+    editor, session = await begin(bench, policy="ask")
+    mirror = editor.mirror(session)
+    await send(editor, session, asks_for("open_buffers"))
     (asked,) = await editor.until(lambda: mirror.of_kind("ask"), "an ask")
     assert "decision" not in asked
     await editor.request("agentls/ask/decide", {"askId": asked["askId"], "verdict": "reject"})
@@ -269,7 +285,7 @@ async def test_whoever_uses_the_name_of_one_of_them_for_something_else_does_it_o
 ) -> None:
     editor, session = await begin(bench, policy="ask")
     mirror = editor.mirror(session)
-    await play(editor, session, asks_for("open_buffers"), done())
+    await play(editor, session, LISTS, asks_for("open_buffers"), done())
     (notice,) = mirror.of_kind("notice")
     assert "is not the tool of agentls" in notice["text"]
     await send(editor, session, asks_for("open_buffers", call="c2"))

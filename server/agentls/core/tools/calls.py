@@ -41,15 +41,18 @@ class ToolCalls:
         waiting: Waiting,
         pause: Pause,
         came: Callable[[Session, str], None] = lambda *_: None,
+        listed: Callable[[Session], None] = lambda _: None,
     ) -> None:
-        """`came` is told which tool was really called."""
+        """`came` is told which tool was really called, `listed` who fetched the list."""
         self._toolbox = toolbox
         self._waiting = waiting
         self._pause = pause
         self._running: set[tuple[SessionId, ToolCallId]] = set()
         self._came = came
+        self._listed = listed
 
     def offered(self, session: Session) -> list[Tool]:
+        self._listed(session)
         return self._toolbox.offered(session)
 
     async def call(
