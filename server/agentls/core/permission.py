@@ -146,7 +146,7 @@ class Permission:
 
     def set_mode(self, mode: Mode) -> None:
         """How much the person lets this agent do; asks that are open stay open."""
-        self.policy.mode = mode
+        self.policy.mode = self.policy.person_mode = mode
         self._happen(ev.PolicyChanged(mode.value))
 
     def turn_over(self) -> None:

@@ -70,12 +70,16 @@ class SessionPolicy:
     ) -> None:
         self.mode = Mode.ASK
         self._review_first = review_first
+        self.person_mode: Mode | None = None
+        """The mode that a person has chosen for this very session, if one has."""
         self._agent = agent
         self._root = root
         self._book = book
         self._resolve = resolve
         self._protected = protected
         self._own: list[Rule] = []
+        """What a person has decided for this session."""
+        self._above: _Above | None = None
         self._asked: dict[ToolCallId, _Asked] = {}
         """The calls that were asked about lately."""
 
@@ -83,6 +87,22 @@ class SessionPolicy:
     def without_rules(cls, agent: str, root: str) -> SessionPolicy:
         """A policy that remembers nothing: the person is asked about everything."""
         return cls(agent, root, book=_NoRules(), resolve=_unresolvable)
+
+    def stay_within(
+        self,
+        above: SessionPolicy,
+        *,
+        allow: Sequence[Rule] = (),
+        deny: Sequence[Rule] = (),
+        moved: tuple[str, str] | None = None,
+    ) -> None:
+        """Allow nothing that another policy would not: that of the session which started this one.
+
+        What that session passes on (`allow`) counts only as far as it may do the same itself. What
+        a person decides for this session counts on top. `moved` says which folder stands for which:
+        work in a copy is judged as work in the original.
+        """
+        self._above = _Above(policy=above, rules=(*allow, *deny), moved=moved)
 
     def judge(self, call: ToolCall, before: ToolCall | None = None) -> Judgement:
         """What the policy says about a call that the agent asks about.
@@ -131,38 +151,72 @@ class SessionPolicy:
             named = msgspec.structs.replace(rule, agent=self._agent)
             if scope == "session":
                 self._own.append(msgspec.structs.replace(named, scope=scope))
-            else:
-                self._book.add(named, scope)
+                continue
+            self._book.add(named, scope)
+            if self._above is not None:  # it was said to this session: it is not asked again
+                self._own.append(msgspec.structs.replace(named, scope="session"))
 
     def _ruling(self, subject: Subject, *more: Rule) -> Ruling:
+        """By all that holds here, and with `more` that a person would add."""
+        ruling = self._alone(subject, more, self.mode)
+        if self._above is None or ruling.verdict is Verdict.DENY:
+            return ruling
+        limit = self._above.policy._limit(
+            self._above.seen(subject), (*self._own, *more), self.person_mode
+        )
+        return limit if _STRICTNESS[limit.verdict] > _STRICTNESS[ruling.verdict] else ruling
+
+    def _limit(self, subject: Subject, given: Sequence[Rule], mode: Mode | None) -> Ruling:
+        """What is allowed at most to a session that this one started, to which a person has given
+        those rules and that mode."""
+        try:
+            ours = msgspec.structs.replace(subject, agent=self._agent)
+            added = [msgspec.structs.replace(rule, agent=None) for rule in given]
+            ruling = self._alone(self._resolved(ours), added, _wider(self.mode, mode))
+            if self._above is not None and ruling.verdict is not Verdict.DENY:
+                seen = self._above.seen(ours)
+                limit = self._above.policy._limit(seen, (*self._own, *added), mode)
+                if _STRICTNESS[limit.verdict] > _STRICTNESS[ruling.verdict]:
+                    ruling = limit
+        except Exception as error:
+            ruling = _failed(error, _shown(subject))
+        why = f"{ruling.why} (so it is for the agent that started this one)"
+        return msgspec.structs.replace(ruling, why=why)
+
+    def _alone(self, subject: Subject, more: Sequence[Rule], mode: Mode) -> Ruling:
         # Here, because knowing the shell takes 12 ms to load, and a server starts without asks.
         from .decide import decide  # noqa: PLC0415
 
         root = self._resolve(self._root, "/")
+        rules = [*self._rules(), *more]
         ruling = decide(
             subject,
-            [*self._own, *self._book.rules(), *more],
+            rules,
             roots=(root,),
             protected=self._protected,
-            mode=self.mode,
+            mode=mode,
             resolve=self._resolve,
         )
-        if ruling.verdict is Verdict.ALLOW and (doubt := self._doubt(subject, ruling, root)):
+        if ruling.verdict is Verdict.ALLOW and (doubt := self._doubt(subject, ruling, root, mode)):
             return Ruling(verdict=Verdict.ASK, why=f"asked: {doubt}")
-        if ruling.verdict is Verdict.ALLOW and self._to_review(subject):
+        if ruling.verdict is Verdict.ALLOW and self._to_review(subject, mode):
             return Ruling(verdict=Verdict.ASK, why="asked: you review changes before they happen")
         return ruling
 
-    def _to_review(self, subject: Subject) -> bool:
+    def _to_review(self, subject: Subject, mode: Mode) -> bool:
         writes = subject.kind in _CHANGING or any(use.write for use in subject.paths)
         alone = subject.command is None
-        return self._review_first and writes and alone and self.mode is not Mode.TRUST
+        return self._review_first and writes and alone and mode is not Mode.TRUST
 
-    def _doubt(self, subject: Subject, ruling: Ruling, root: str) -> str:
+    def _rules(self) -> list[Rule]:
+        passed_on = self._above.rules if self._above else ()
+        return [*self._own, *passed_on, *self._book.rules()]
+
+    def _doubt(self, subject: Subject, ruling: Ruling, root: str, mode: Mode) -> str:
         """Rules are about commands, files and hosts: more than that needs a person."""
-        if subject.also and not self._trusts_blindly():
+        if subject.also and not self._trusts_blindly(mode):
             return f"it wants more than that: {one_line(subject.also)}"
-        if subject.unproven and ruling.rule is None and self.mode is not Mode.TRUST:
+        if subject.unproven and ruling.rule is None and mode is not Mode.TRUST:
             return subject.unproven
         if subject.command is None:
             return ""
@@ -176,11 +230,9 @@ class SessionPolicy:
 
         return reached(subject, root, self._resolve, self._protected)
 
-    def _trusts_blindly(self) -> bool:
+    def _trusts_blindly(self, mode: Mode) -> bool:
         """Everything is allowed, and no rule might say otherwise about what cannot be judged."""
-        return self.mode is Mode.TRUST and all(
-            rule.verdict is Verdict.ALLOW for rule in (*self._own, *self._book.rules())
-        )
+        return mode is Mode.TRUST and all(rule.verdict is Verdict.ALLOW for rule in self._rules())
 
     def _suggestions(self, subject: Subject) -> tuple[Suggestion, ...]:
         """Only rules that would really have allowed it: nobody is asked again after "always"."""
@@ -199,6 +251,41 @@ class SessionPolicy:
             cwd=folder,
             paths=tuple(PathUse(self._resolve(p.path, folder), p.write) for p in subject.paths),
         )
+
+
+class _Above(Struct, frozen=True, kw_only=True):
+    """What a session may do at most that another one has started."""
+
+    policy: SessionPolicy
+    rules: tuple[Rule, ...]
+    moved: tuple[str, str] | None
+
+    def seen(self, subject: Subject) -> Subject:
+        """The same wish, in the folders of the other session."""
+        if self.moved is None:
+            return subject
+        return msgspec.structs.replace(
+            subject,
+            cwd=self._place(subject.cwd),
+            paths=tuple(PathUse(self._place(use.path), use.write) for use in subject.paths),
+        )
+
+    def _place(self, path: str) -> str:
+        assert self.moved is not None, "asked for only then"
+        copy, original = self.moved
+        inside = path == copy or path.startswith(copy + "/")
+        return original + path[len(copy) :] if inside else path
+
+
+_STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
+_WIDTH = {Mode.READ_ONLY: 0, Mode.ASK: 1, Mode.ACCEPT_EDITS: 2, Mode.TRUST: 3}
+
+
+def _wider(mode: Mode, given: Mode | None) -> Mode:
+    """The mode of a session, or a wider one that a person gave to one below it."""
+    if given is None or mode is Mode.READ_ONLY:
+        return mode
+    return max(mode, given, key=lambda each: _WIDTH[each])
 
 
 class _Asked(Struct, frozen=True):
