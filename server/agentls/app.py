@@ -14,6 +14,8 @@ from .agent.agents import Agents
 from .agent.catalog import Catalog, user_file_path
 from .core.asks import Asks
 from .core.decisions import Decisions
+from .core.family.family import Family
+from .core.family.limits import Limits
 from .core.file_work import FileWork
 from .core.files import AllFiles
 from .core.lasting import Lasting
@@ -100,6 +102,21 @@ class App:
             questions=self.questions,
             admit=self._admit,
         )
+        self.family = Family(
+            self.sessions,
+            self.questions,
+            self.clock,
+            tasks,
+            limits=Limits(
+                depth=settings.family_depth,
+                children=settings.family_children,
+                turns=settings.family_turns,
+                cost=settings.family_cost,
+            ),
+            policy=self.policy,
+        )
+        self.sessions.born = self.family.born
+        self.sessions.observers.append(self.family)
         self._reports = TerminalReports(self.sessions, self.terminals, self.clock)
         self.sessions.observers.append(self._reports)
         self.terminals.observers.append(self._reports)

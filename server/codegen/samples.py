@@ -93,6 +93,10 @@ SAMPLES: dict[str, Any] = {
         }
     ],
     "ToolCallEntry.locations": [{"path": "/home/ada/greeter/greet.py", "line": 2}],
+    "FamilyActivity.orchestrator": "q8d4f6hs1xyz",
+    "FamilyActivity.name": "tester",
+    "FamilyActivity.what": "asked",
+    "FamilyActivity.text": "Which Python versions must pass?",
     "questionId": "k3v9x2mq7abc.q5",
     "QuestionEntry.text": "Shall I keep the old greeting as well?",
     "QuestionEntry.options": ["Keep it", "Remove it"],

@@ -11,6 +11,7 @@ import msgspec
 
 from agentls.core import events as ev
 from agentls.core.asks import Asks
+from agentls.core.family.spawn import Spawn
 from agentls.core.growing import GrowingText
 from agentls.core.model import (
     Block,
@@ -50,6 +51,7 @@ class Desk:
         begin: bool = True,
         past: Past | None = None,
         parent: str = "",
+        spawn: Spawn | None = None,
     ) -> Session:
         session = Session(
             SessionId(id),
@@ -61,6 +63,7 @@ class Desk:
             cancel_grace=1,
             past=past,
             parent=SessionId(parent) if parent else None,
+            spawn=spawn,
         )
         if begin:
             session.begin()

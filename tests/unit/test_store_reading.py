@@ -9,7 +9,10 @@ import pytest
 
 from agentls.core import events as ev
 from agentls.core.errors import BadRequest, UnknownSession
+from agentls.core.family.spawn import Spawn
 from agentls.core.model import AgentOption, Choice, SessionId, State
+from agentls.core.policy.rules import Rule
+from agentls.core.policy.verdicts import Verdict
 from agentls.core.store import Filter, Place, SessionStore
 from agentls.core.transcript import Message, Notice
 from fakes.stored import Desk, ask, call, close, desk, plain, said, turn
@@ -193,8 +196,7 @@ HEAD = (
 
 
 def life(one: Desk) -> None:
-    session = one.session()
-    one.store.recorder.began(session, spawn={"servers": ["a"]})
+    session = one.session(spawn=Spawn(orchestrates=True, allow=(Rule(verdict=Verdict.ALLOW),)))
     session.deliver(turn(1, "do it"))
     session.deliver(said("long " * 5000))
     session.deliver(call("c1", title="run", input={"command": "make"}, status="completed"))
@@ -215,7 +217,7 @@ def test_what_is_exported_and_taken_in_elsewhere_is_the_same(one: Desk, tmp_path
         assert (found.place, found.state, found.died) == (Place.PAST, State.CLOSED, False)
         loaded = two.store.sessions.load(ID)
         assert loaded.transcript.open_asks() == []
-        assert loaded.head.spawn == {"servers": ["a"]}
+        assert loaded.head.spawn == Spawn(), "a file gives nobody any rights"
         again = two.store.sessions.export(ID)
         second = two.store.sessions.take_in(again)
         assert second != ID

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from agentls.core import events as ev
+from agentls.core.family.spawn import Spawn
 from agentls.core.model import (
     AgentSessionId,
     AskId,
@@ -28,6 +29,7 @@ from agentls.storage.servers import dead_servers, is_alive, notes_of
 from fakes.stored import ALLOW, Desk, ask, call, close, desk, plain, said, turn
 
 ID = SessionId("s1")
+SPAWN = Spawn(orchestrator=SessionId("s0"), name="tester", depth=1)
 
 
 @pytest.fixture
@@ -244,21 +246,21 @@ def test_a_closed_session_that_begins_again_goes_on_where_it_was(path: Path) -> 
 
 def test_what_a_session_was_started_with_comes_back(path: Path) -> None:
     with desk(path) as one:
-        session = one.session(parent="s0")
-        one.store.recorder.began(session, spawn={"mcp": ["a"], "n": 1})
+        session = one.session(parent="s0", spawn=SPAWN)
         one.flush()
         head = one.store.sessions.load(ID).head
         session.deliver(ev.ModeChanged("plan"))
         one.flush()
         again = one.store.sessions.load(ID).head
-    assert (head.parent, head.spawn) == ("s0", {"mcp": ["a"], "n": 1})
+        (listed,) = one.store.sessions.summaries()
+    assert (head.parent, head.spawn) == ("s0", SPAWN)
+    assert (listed.orchestrator, listed.member) == ("s0", "tester")
     assert (again.parent, again.spawn, again.mode) == (head.parent, head.spawn, "plan")
 
 
 def test_a_stored_session_goes_on_in_another_server(path: Path) -> None:
     with desk(path) as one:
-        session = one.session()
-        one.store.recorder.began(session, spawn={"k": "v"})
+        session = one.session(spawn=SPAWN)
         session.agent_session = AgentSessionId("theirs")
         session.deliver(turn(1, "hello"))
         session.deliver(said("an answer"))
@@ -273,8 +275,8 @@ def test_a_stored_session_goes_on_in_another_server(path: Path) -> None:
             agent_session=head.agent_session,
             agent_session_at=head.agent_session_at,
         )
-        again = two.session(begin=False, past=past)
-        two.store.recorder.adopt(again, stored.head)
+        again = two.session(begin=False, past=past, spawn=head.spawn)
+        two.store.recorder.adopt(again)
         again.begin()
         again.deliver(turn(2, "more"))
         close(again)
@@ -282,7 +284,7 @@ def test_a_stored_session_goes_on_in_another_server(path: Path) -> None:
         loaded = two.store.sessions.load(ID)
     assert plain(loaded.transcript) == plain(again.transcript)
     assert [e.turn for e in loaded.transcript.entries] == [1, 1, 1, 2]
-    assert loaded.head.spawn == {"k": "v"}
+    assert loaded.head.spawn == SPAWN
     assert (loaded.head.created, loaded.head.agent_session) == (1000.0, "theirs")
 
 

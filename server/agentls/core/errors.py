@@ -117,6 +117,10 @@ class UnknownQuestion(AskError):
     """No such question is open: it never was, or it has been answered."""
 
 
+class FamilyLimit(SessionError):
+    """Agents that work together have gone as far as they may."""
+
+
 class TerminalError(AgentlsError):
     """Something is wrong with a terminal."""
 

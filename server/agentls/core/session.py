@@ -15,6 +15,7 @@ from . import events as ev
 from .asks import Asks
 from .doing import doing, first_line, status_at_end
 from .errors import AgentError, AuthRequired, SessionNotReady
+from .family.spawn import Spawn
 from .model import (
     AgentOption,
     AgentSessionId,
@@ -75,6 +76,7 @@ class Session:
         past: Past | None = None,
         parent: SessionId | None = None,
         questions: Questions | None = None,
+        spawn: Spawn | None = None,
     ) -> None:
         past = past or Past(created=clock.now(), transcript=Transcript())
         self.id = id
@@ -123,6 +125,7 @@ class Session:
             ends=self._why_nothing_is_allowed,
             waits=self._show_state,
         )
+        self.spawn = spawn or Spawn()
         self.waits_for: list[str] = []
         """The agents, by name, whose work the agent of this session waits for."""
         self.workplace: Workplace | None = None

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from .asks import Asks
 from .errors import AgentError, AgentExited, AuthRequired, UnknownSession, UnsupportedByAgent
+from .family.spawn import Spawn
 from .model import (
     AgentOption,
     AgentSessionId,
@@ -28,6 +29,10 @@ from .transcript import Transcript
 
 if TYPE_CHECKING:
     from .store import Head, SessionMemory, Stored
+
+
+Furnish = Callable[[Agent, SessionSetup], Awaitable[SessionSetup]]
+"""Sets up a session that an agent has just opened."""
 
 
 class Sessions:
@@ -66,6 +71,8 @@ class Sessions:
         self.observers: list[Observer] = []
         self.prepare: Prepare | None = None
         """What is done before each prompt, in sessions that begin from now on."""
+        self.born: Callable[[Session], None] = lambda _: None
+        """Told of each session before anything happens in it."""
         self.forgotten: list[Callable[[SessionId], None]] = []
         """Who wants to know when a session is not here any more."""
 
@@ -83,10 +90,18 @@ class Sessions:
             )
         return session
 
-    def open(self, agent: str, cwd: str) -> Session:
-        """Begin a new session. It is `starting` at first; prompts sent meanwhile are queued."""
-        session = self._add(agent, cwd)
-        self._start(session, lambda live: live.new_session(cwd, session))
+    def open(
+        self, agent: str, cwd: str, *, spawn: Spawn | None = None, then: Furnish | None = None
+    ) -> Session:
+        """Begin a new session. It is `starting` at first; prompts sent meanwhile are queued.
+        `then` does what is left to do when the agent has opened it."""
+        session = self._add(agent, cwd, spawn=spawn)
+
+        async def begin(live: Agent) -> SessionSetup:
+            setup = await live.new_session(cwd, session)
+            return await then(live, setup) if then else setup
+
+        self._start(session, begin)
         return session
 
     def load(self, agent: str, cwd: str, past: AgentSessionId) -> Session:
@@ -206,6 +221,7 @@ class Sessions:
         cwd: str,
         *,
         parent: SessionId | None = None,
+        spawn: Spawn | None = None,
         stored: Head | None = None,
         past: Past | None = None,
     ) -> Session:
@@ -222,13 +238,15 @@ class Sessions:
             past=past,
             parent=stored.parent if stored else parent,
             questions=self._questions,
+            spawn=stored.spawn if stored else spawn,
         )
+        self.born(session)
         if self._workplace is not None:
             session.workplace = self._workplace(session)
         session.prepare = self.prepare
         self._sessions[session.id] = session
         if self._memory is not None and stored is not None:
-            self._memory.recorder.adopt(session, stored)
+            self._memory.recorder.adopt(session)
         session.begin("taking the session up again" if stored else "")
         return session
 

@@ -42,6 +42,19 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     editor_tools: bool = True
     """Offer agents the tools of the editor: its terminal, unsaved text, diagnostics, questions to
     you."""
+    family_depth: int = 1
+    """How deep agents may start agents: 1 means that those an agent starts can start none; 0, that
+    no agent can."""
+    family_children: int = 8
+    """How many agents may work for one that a person started, at the same time."""
+    family_turns: int = 100
+    """How many turns agents may give each other before you say something again. 0: any number."""
+    family_cost: float = 0.0
+    """What the agents of one family may cost together, as they tell it; then they are stopped.
+    0: anything."""
+    offer_orchestration: bool = False
+    """Offer every session the tools to start other agents; each start is then asked of you. A
+    session that you start to orchestrate has them in any case, and is not asked."""
     line_limit: int = 64 * 1024 * 1024
     """The longest message, in bytes, that an agent may send."""
 
@@ -77,8 +90,9 @@ def _check(settings: Settings) -> None:
     if not all(0 < number < float("inf") for number in numbers):
         raise SettingsError("Times and sizes must be greater than 0.")
     if not all(0 <= number < float("inf") for number in _may_be_never(settings)):
-        raise SettingsError("A time must be 0, for never, or more.")
+        raise SettingsError("A time or a limit must be 0 or more.")
 
 
 def _may_be_never(settings: Settings) -> tuple[float, ...]:
-    return settings.idle_agent_timeout, settings.stuck_after
+    family = settings.family_depth, settings.family_children, settings.family_turns
+    return settings.idle_agent_timeout, settings.stuck_after, settings.family_cost, *family

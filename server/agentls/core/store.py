@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from . import events as ev
+from .family.spawn import Spawn
 from .model import (
     AgentOption,
     AgentSessionId,
@@ -63,8 +64,8 @@ class Head(Struct, frozen=True, kw_only=True, omit_defaults=True):
     turn_began: float = 0.0
     parent: SessionId | None = None
     """The session that this one was forked from."""
-    spawn: dict[str, Any] = field(default_factory=dict)
-    """How it was started, beyond agent and folder: in the words of whoever starts sessions."""
+    spawn: Spawn = Spawn()
+    """Who started it, where that was another agent."""
 
     @property
     def model(self) -> str:
@@ -106,6 +107,10 @@ class SessionSummary(Struct, frozen=True, kw_only=True):
     compacted: bool
     """It is so old that long outputs and the texts of changes are no longer kept."""
     parent: SessionId | None
+    orchestrator: SessionId
+    """The session that started this one and directs it; empty if a person did."""
+    member: str
+    """What that session calls it."""
     turns: int
     entries: int
 
@@ -221,11 +226,7 @@ class SessionStore(Protocol):
 class SessionRecorder(Protocol):
     """Has what happens in the sessions of this server stored. Nothing here waits."""
 
-    def began(self, session: Session, *, spawn: dict[str, Any]) -> None:
-        """How a session was started; before anything has happened in it."""
-        ...
-
-    def adopt(self, session: Session, head: Head) -> None:
+    def adopt(self, session: Session) -> None:
         """A stored session goes on here, with the transcript that it has."""
         ...
 

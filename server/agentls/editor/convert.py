@@ -8,6 +8,7 @@ from typing import Any
 from ..core import model, transcript
 from ..core.asks import PendingAsk
 from ..core.errors import AgentError, AuthRequired
+from ..core.family.activity import Activity
 from ..core.growing import GrowingText
 from ..core.logins import shown_command
 from ..core.policy.rules import Rule, what
@@ -48,6 +49,9 @@ def head(session: Session) -> p.SessionHead:
         policy=p.PolicyMode(seen.policy),
         archived=session.archived,
         parent=session.parent or "",
+        orchestrator=session.spawn.orchestrator,
+        name=session.spawn.name,
+        orchestrates=session.spawn.orchestrates,
         stuck=session.stuck,
         login=login_methods(session.error),
     )
@@ -327,6 +331,17 @@ def question_item(value: PendingQuestion, agent: str, to: str) -> p.QuestionItem
         since=value.since,
         options=list(value.options),
         to=to,
+    )
+
+
+def activity(value: Activity) -> p.FamilyActivity:
+    return p.FamilyActivity(
+        at=value.at,
+        session_id=value.session,
+        orchestrator=value.orchestrator,
+        name=value.name,
+        what=value.what.value,
+        text=value.text,
     )
 
 

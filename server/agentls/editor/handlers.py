@@ -12,6 +12,7 @@ from collections.abc import Awaitable
 from pathlib import Path
 
 from ..core.errors import BadRequest
+from ..core.family.spawn import Spawn
 from ..core.lasting import Lasting
 from ..core.model import AgentSessionId, Block, Prompt, SessionId
 from ..core.ports import AgentDirectory
@@ -54,7 +55,9 @@ class Handlers:
     # -- sessions
 
     def session_new(self, params: p.SessionNewParams) -> p.SessionResult:
-        return _result(self._sessions.open(self._agent(params.agent), self.folder(params.cwd)))
+        spawn = Spawn(orchestrates=True) if params.orchestrate else None
+        folder = self.folder(params.cwd)
+        return _result(self._sessions.open(self._agent(params.agent), folder, spawn=spawn))
 
     async def session_load(self, params: p.SessionLoadParams) -> p.SessionResult:
         past = AgentSessionId(params.agent_session_id)

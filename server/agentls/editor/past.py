@@ -28,6 +28,8 @@ def summary_head(summary: SessionSummary) -> p.SessionHead:
         died=summary.died,
         archived=summary.archived,
         parent=summary.parent or "",
+        orchestrator=summary.orchestrator,
+        name=summary.member,
     )
 
 

@@ -166,6 +166,12 @@ class SessionHead(Wire):
     archived: bool = False
     parent: str = ""
     """The session that this one was forked from."""
+    orchestrator: str = ""
+    """The session that started this one and directs it: show this one below it."""
+    name: str = ""
+    """What that session calls it."""
+    orchestrates: bool = False
+    """It may start other agents without asking each time."""
     stuck: bool = False
     """A turn runs without a sign of life since `lastSign`: offer to cancel, or to restart."""
     login: list[LoginMethod] = []
@@ -485,6 +491,8 @@ class SessionNewParams(Wire):
 
     agent: str = ""
     cwd: str = ""
+    orchestrate: bool = False
+    """It may start other agents without asking each time."""
 
 
 class SessionLoadParams(Wire):
@@ -721,6 +729,38 @@ class AskListResult(Wire):
     """All open asks, oldest first."""
 
     asks: list[AskItem]
+
+
+class FamilyActivity(Wire):
+    """Something that happened between an agent and the one that directs it."""
+
+    at: float
+    session_id: str
+    """The session that was started by the other."""
+    orchestrator: str
+    name: str
+    what: str
+    """started, told, asked, answered, said, finished, failed, stopped, ended, or a new one."""
+    text: str = ""
+
+
+class FamilyActivityParams(Wire):
+    """Without a session the activity of all families is meant."""
+
+    session_id: str = ""
+    """The session on top, or any below it."""
+
+
+class FamilyActivityResult(Wire):
+    """The newest lines, oldest first."""
+
+    lines: list[FamilyActivity]
+
+
+class FamilyDidActParams(Wire):
+    """One more line of the feed."""
+
+    line: FamilyActivity
 
 
 class QuestionItem(Wire):
@@ -1410,6 +1450,12 @@ REQUESTS: tuple[Method, ...] = (
         result=ShownResult,
     ),
     Method(
+        name="family/activity",
+        title="Show what agents say to each other",
+        params=FamilyActivityParams,
+        result=FamilyActivityResult,
+    ),
+    Method(
         name="question/list",
         title="List open questions",
         params=Nothing,
@@ -1535,6 +1581,7 @@ REQUESTS: tuple[Method, ...] = (
 
 NOTIFICATIONS: tuple[Method, ...] = (
     Method(name="session/didChange", title="A session changed", params=DidChangeParams),
+    Method(name="family/didAct", title="Agents did something", params=FamilyDidActParams),
     Method(name="change/didChange", title="Changes are new or other", params=ChangeDidChangeParams),
     Method(
         name="conflict/didChange", title="Conflicts have come or gone", params=ConflictListResult

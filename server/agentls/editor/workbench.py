@@ -17,6 +17,7 @@ from pygls.uris import to_fs_path
 from ..core.asks import Asks
 from ..core.decisions import Decisions
 from ..core.errors import AgentlsError
+from ..core.family.family import Family
 from ..core.files import AllFiles
 from ..core.lasting import Lasting
 from ..core.logins import Logins
@@ -45,6 +46,7 @@ from .documents import Documents
 from .editor_edits import EditorEdits
 from .editor_files import EditorFiles
 from .editor_terminals import EditorTerminals
+from .family_handlers import FamilyHandlers
 from .handlers import Handlers
 from .login_handlers import LoginHandlers
 from .past_handlers import PastHandlers
@@ -80,6 +82,8 @@ class Services(Interface):
     def asks(self) -> Asks: ...
     @property
     def questions(self) -> Questions: ...
+    @property
+    def family(self) -> Family: ...
     @property
     def decisions(self) -> Decisions: ...
     @property
@@ -175,6 +179,11 @@ class Workbench:
             self.asks,
             LoginHandlers(services.logins, handlers.folder),
             QuestionHandlers(services.sessions, services.questions),
+            FamilyHandlers(
+                services.sessions,
+                services.family,
+                self._tell_activity if editor.plugin else lambda _: None,
+            ),
             *self._review(editor, diagnostics),
             *self._terminals(editor),
         )
@@ -283,6 +292,9 @@ class Workbench:
 
     def _did_change_session(self, params: p.DidChangeParams) -> None:
         self._line.tell("agentls/session/didChange", params)
+
+    def _tell_activity(self, params: p.FamilyDidActParams) -> None:
+        self._line.tell("agentls/family/didAct", params)
 
     async def _refresh_lenses(self) -> None:
         with suppress(JsonRpcException):

@@ -104,6 +104,10 @@ _STEPS = (
         text, pieces, content='', tokenize='unicode61 remove_diacritics 2'
     );
     """,
+    """
+    ALTER TABLE session ADD COLUMN orchestrator TEXT NOT NULL DEFAULT '';
+    ALTER TABLE session ADD COLUMN member TEXT NOT NULL DEFAULT '';
+    """,
 )
 """One script per version of the schema; never changed once released, only added to."""
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentls.core.errors import BadRequest
+from agentls.core.family.spawn import Spawn
 from agentls.core.model import SessionId
 from agentls.core.store import Head, Stored, left_by_a_dead_server, restored
 from agentls.core.transcript import Entry
@@ -76,7 +77,9 @@ def taken_in(
     """Its id, which is new if it is in use."""
     closed(stored, left_by_a_dead_server)
     # What an agent may do, and which conversation it remembers, is not for a file to say.
-    head = replace(stored.head, policy="ask", mode="", options=(), agent_session=None)
+    head = replace(
+        stored.head, policy="ask", mode="", options=(), agent_session=None, spawn=Spawn()
+    )
     stored = replace(stored, head=head)
     with transaction(connection):
         query = "SELECT 1 FROM session WHERE id = ?"

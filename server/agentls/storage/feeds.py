@@ -7,7 +7,7 @@ copied here, as little as possible.
 from __future__ import annotations
 
 import copy
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Raw, Struct
 
@@ -34,7 +34,6 @@ class Feed:
         "head",
         "parts",
         "session",
-        "spawn",
         "told",
     )
 
@@ -49,7 +48,6 @@ class Feed:
         """The message that was last stored as one that may go on."""
         self.parts: dict[tuple[str, str], tuple[GrowingText, int]] = {}
         """By entry and name of a long text: which text it was, and how many parts are stored."""
-        self.spawn: dict[str, Any] = {}
 
     @property
     def behind(self) -> bool:
@@ -168,7 +166,7 @@ def _head(feed: Feed) -> Head:
         turn_running=transcript.turn_running,
         turn_began=transcript._turn_began,
         parent=session.parent,
-        spawn=feed.spawn,
+        spawn=session.spawn,
     )
 
 

@@ -31,7 +31,7 @@ from .rows import NUMBER_BITS, keys_of
 _COLUMNS: Final = (
     "id, agent, agent_session, model, cwd, coalesce(nullif(name, ''), title) AS title, state,"
     " server, died, policy, mode, created, active, archived, compacted, parent, turns, entries,"
-    " name"
+    " name, orchestrator, member"
 )
 _LOWER: Final = (1 << NUMBER_BITS) - 1
 
@@ -81,7 +81,7 @@ def summary_of(connection: sqlite3.Connection, id: SessionId, where_is: WhereIs)
 
 def _summary(row: tuple[Any, ...], where_is: WhereIs) -> SessionSummary:
     (id, agent, agent_session, model, cwd, title, state, server, died, policy, mode) = row[:11]
-    created, active, archived, compacted, parent, turns, entries, name = row[11:]
+    created, active, archived, compacted, parent, turns, entries, name = row[11:19]
     place = where_is(server)
     return SessionSummary(
         id=id,
@@ -101,6 +101,8 @@ def _summary(row: tuple[Any, ...], where_is: WhereIs) -> SessionSummary:
         archived=bool(archived),
         compacted=bool(compacted),
         parent=parent,
+        orchestrator=row[19],
+        member=row[20],
         turns=turns,
         entries=entries,
     )

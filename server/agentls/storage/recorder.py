@@ -93,15 +93,10 @@ class Recorder:
         if self._timer is None:
             self._timer = self._clock.later(INTERVAL, self._tick)
 
-    def began(self, session: Session, *, spawn: dict[str, Any]) -> None:
-        """How a session was started."""
-        feed = self._feeds.get(session.id) or self._add(session)
-        feed.spawn, feed.head = spawn, True
-
-    def adopt(self, session: Session, head: Head) -> None:
+    def adopt(self, session: Session) -> None:
         """A stored session goes on here, under this object, with the transcript that it has."""
         self._told[session.id] = len(session.transcript.entries)
-        self.began(session, spawn=head.spawn)
+        self._add(session)
 
     def forget(self, id: SessionId) -> None:
         """Nothing more of it is to be stored."""

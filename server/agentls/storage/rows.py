@@ -69,6 +69,8 @@ def write_head(connection: sqlite3.Connection, head: Head, total: int, server: s
         "created": head.created,
         "active": head.active,
         "parent": head.parent,
+        "orchestrator": head.spawn.orchestrator,
+        "member": clean(head.spawn.name),
         "server": None if head.state is State.CLOSED else server,
         "turns": head.turn,
         "entries": total,

@@ -1,0 +1,1 @@
+"""Agents that work together: one directs others."""
