@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from .core.changes.reviewing import Reviewing
     from .core.ports import ToolDoor
     from .core.tools.own_asks import OwnAsks
+    from .core.tools.tool import Tool
+    from .core.tools.waiting import Waiting
     from .storage.rules import RuleBook
     from .terminal.hosted import HostedTerminals
     from .tools.host import Tools
@@ -184,7 +186,8 @@ class App:
 
     def _admit(self, session: Session) -> ToolDoor | None:
         """The tools that its agent may call back."""
-        if not self.settings.editor_tools:
+        directs = session.spawn.orchestrates or session.spawn.orchestrator
+        if not (self.settings.editor_tools or self.settings.offer_orchestration or directs):
             return None
         if self._tools is None:
             self._tools, self._own_asks = self._build_tools()
@@ -203,16 +206,31 @@ class App:
         from .tools.host import Tools
 
         waiting = Waiting(asyncio.Event, self.clock)
-        toolbox = Toolbox(
-            [
+        tools = self._family_tools(waiting)
+        if self.settings.editor_tools:
+            tools += [
                 *terminal_tools(waiting),
                 *buffer_tools(self.desktop, waiting),
                 *person_tools(waiting, self.settings.ask_timeout),
             ]
-        )
+        toolbox = Toolbox(tools)
         own = OwnAsks(toolbox)
         calls = ToolCalls(toolbox, waiting, asyncio.sleep, came=own.came, listed=own.listed)
         return Tools(calls, self.tasks, version=__version__), own
+
+    def _family_tools(self, waiting: Waiting) -> list[Tool]:
+        from .core.family.starting import Starting
+        from .core.family.tools import family_tools
+
+        starting = Starting(
+            self.family,
+            self.sessions,
+            agents=lambda: [agent.name for agent in self.agents.known() if agent.installed],
+            resolve=resolve,
+            is_folder=os.path.isdir,
+        )
+        everybody = self.settings.offer_orchestration
+        return family_tools(self.family, starting, waiting, for_all=everybody)
 
     def _workplace(self, session: Session) -> Workplace:
         files = FileWork(session, self.files, resolve, self.tasks)

@@ -10,6 +10,8 @@
     {"servers": true}                                        say which MCP servers it was given
     {"await": "cancel"}                                      go on when the turn was cancelled
 
+A prompt that is no list is only repeated, and what follows a list is not read.
+
 In params, "$t" stands for the terminal id that the call named "t" was answered with. The answer to
 each call is said as a line of JSON. A cancelled turn ends as cancelled after the step it is at,
 unless the step is `{"stubborn": true}`, after which cancelling is not listened to. With the
@@ -82,7 +84,12 @@ class Puppet:
         cancelled = self._cancelled[session] = asyncio.Event()
         stubborn = False
         known: dict[str, Any] = {}
-        for step in json.loads("".join(block["text"] for block in prompt)):
+        text = "".join(block["text"] for block in prompt)
+        if not text.startswith("["):
+            self._say(session, {"heard": text})
+            return "end_turn"
+        steps, _ = json.JSONDecoder().raw_decode(text)
+        for step in steps:
             if "stubborn" in step:
                 stubborn = True
             elif "write" in step:

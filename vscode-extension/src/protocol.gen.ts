@@ -178,6 +178,21 @@ export interface SessionHead {
    */
   parent?: string;
   /**
+   * The session that started this one and directs it: show this one below it.
+   * @default ""
+   */
+  orchestrator?: string;
+  /**
+   * What that session calls it.
+   * @default ""
+   */
+  name?: string;
+  /**
+   * It may start other agents without asking each time.
+   * @default false
+   */
+  orchestrates?: boolean;
+  /**
    * A turn runs without a sign of life since `lastSign`: offer to cancel, or to restart.
    * @default false
    */
@@ -569,6 +584,11 @@ export interface SessionNewParams {
   agent?: string;
   /** @default "" */
   cwd?: string;
+  /**
+   * It may start other agents without asking each time.
+   * @default false
+   */
+  orchestrate?: boolean;
 }
 
 /**
@@ -853,6 +873,38 @@ export interface AskItem {
 /** All open asks, oldest first. */
 export interface AskListResult {
   asks: readonly AskItem[];
+}
+
+/** Something that happened between an agent and the one that directs it. */
+export interface FamilyActivity {
+  at: number;
+  /** The session that was started by the other. */
+  sessionId: string;
+  orchestrator: string;
+  name: string;
+  /** started, told, asked, answered, said, finished, failed, stopped, ended, or a new one. */
+  what: string;
+  /** @default "" */
+  text?: string;
+}
+
+/** Without a session the activity of all families is meant. */
+export interface FamilyActivityParams {
+  /**
+   * The session on top, or any below it.
+   * @default ""
+   */
+  sessionId?: string;
+}
+
+/** The newest lines, oldest first. */
+export interface FamilyActivityResult {
+  lines: readonly FamilyActivity[];
+}
+
+/** One more line of the feed. */
+export interface FamilyDidActParams {
+  line: FamilyActivity;
 }
 
 /** An open question. */
@@ -1540,6 +1592,8 @@ export interface Requests {
   "agentls/ask/proposal": { params: AskProposalParams; result: AskProposalResult };
   /** Reject an ask and say why. */
   "agentls/ask/reason": { params: AskParams; result: ShownResult };
+  /** Show what agents say to each other. */
+  "agentls/family/activity": { params: FamilyActivityParams; result: FamilyActivityResult };
   /** List open questions. */
   "agentls/question/list": { params: Nothing; result: QuestionListResult };
   /** Answer a question. */
@@ -1594,6 +1648,8 @@ export interface Requests {
 export interface Notifications {
   /** A session changed. */
   "agentls/session/didChange": { params: DidChangeParams };
+  /** Agents did something. */
+  "agentls/family/didAct": { params: FamilyDidActParams };
   /** Changes are new or other. */
   "agentls/change/didChange": { params: ChangeDidChangeParams };
   /** Conflicts have come or gone. */
@@ -1655,6 +1711,7 @@ export const methods = {
   askShow: "agentls/ask/show",
   askProposal: "agentls/ask/proposal",
   askReason: "agentls/ask/reason",
+  familyActivity: "agentls/family/activity",
   questionList: "agentls/question/list",
   questionAnswer: "agentls/question/answer",
   sessionSetPolicy: "agentls/session/setPolicy",
@@ -1680,6 +1737,7 @@ export const methods = {
   conflictSettle: "agentls/conflict/settle",
   recordingSave: "agentls/recording/save",
   sessionDidChange: "agentls/session/didChange",
+  familyDidAct: "agentls/family/didAct",
   changeDidChange: "agentls/change/didChange",
   conflictDidChange: "agentls/conflict/didChange",
   terminalDidOpen: "agentls/terminal/didOpen",
@@ -1724,6 +1782,7 @@ export const commands = {
   askShow: "agentls.ask.show",
   askProposal: "agentls.ask.proposal",
   askReason: "agentls.ask.reason",
+  familyActivity: "agentls.family.activity",
   questionList: "agentls.question.list",
   questionAnswer: "agentls.question.answer",
   sessionSetPolicy: "agentls.session.setPolicy",
@@ -1779,6 +1838,7 @@ export const titles = {
   askShow: "Show what an ask is about",
   askProposal: "Edit a change before it is accepted",
   askReason: "Reject an ask and say why",
+  familyActivity: "Show what agents say to each other",
   questionList: "List open questions",
   questionAnswer: "Answer a question",
   sessionSetPolicy: "Set what an agent may do without asking",
@@ -1849,6 +1909,8 @@ export const defaults: {
   readonly BodyParams: Defaults<BodyParams>;
   readonly ExportResult: Defaults<ExportResult>;
   readonly AskItem: Defaults<AskItem>;
+  readonly FamilyActivity: Defaults<FamilyActivity>;
+  readonly FamilyActivityParams: Defaults<FamilyActivityParams>;
   readonly QuestionItem: Defaults<QuestionItem>;
   readonly AskDecideParams: Defaults<AskDecideParams>;
   readonly AskDecideResult: Defaults<AskDecideResult>;
@@ -1914,6 +1976,9 @@ export const defaults: {
     died: false,
     archived: false,
     parent: "",
+    orchestrator: "",
+    name: "",
+    orchestrates: false,
     stuck: false,
     login: [],
   },
@@ -1930,7 +1995,7 @@ export const defaults: {
   AgentsResult: { problems: [] },
   LoginParams: { method: "", sessionId: "", confirmed: false },
   LoginResult: { command: "", sessionId: "", terminalId: "" },
-  SessionNewParams: { agent: "", cwd: "" },
+  SessionNewParams: { agent: "", cwd: "", orchestrate: false },
   SessionLoadParams: { cwd: "" },
   SessionListParams: {
     agent: "",
@@ -1966,6 +2031,8 @@ export const defaults: {
   BodyParams: { side: "new" },
   ExportResult: { json: "" },
   AskItem: { shown: "", why: "", always: [] },
+  FamilyActivity: { text: "" },
+  FamilyActivityParams: { sessionId: "" },
   QuestionItem: { options: [], to: "" },
   AskDecideParams: { optionId: "", verdict: "", always: "", scope: "project", reason: "" },
   AskDecideResult: { message: "" },
@@ -2082,6 +2149,34 @@ export interface Settings {
    */
   editorTools?: boolean;
   /**
+   * How deep agents may start agents: 1 means that those an agent starts can start none; 0, that
+   * no agent can.
+   * @default 1
+   */
+  familyDepth?: number;
+  /**
+   * How many agents may work for one that a person started, at the same time.
+   * @default 8
+   */
+  familyChildren?: number;
+  /**
+   * How many turns agents may give each other before you say something again. 0: any number.
+   * @default 100
+   */
+  familyTurns?: number;
+  /**
+   * What the agents of one family may cost together, as they tell it; then they are stopped.
+   * 0: anything.
+   * @default 0
+   */
+  familyCost?: number;
+  /**
+   * Offer every session the tools to start other agents; each start is then asked of you. A
+   * session that you start to orchestrate has them in any case, and is not asked.
+   * @default false
+   */
+  offerOrchestration?: boolean;
+  /**
    * The longest message, in bytes, that an agent may send.
    * @default 67108864
    */
@@ -2101,5 +2196,10 @@ export const defaultSettings: Defaults<Settings> = {
   warmAgent: false,
   stuckAfter: 120,
   editorTools: true,
+  familyDepth: 1,
+  familyChildren: 8,
+  familyTurns: 100,
+  familyCost: 0,
+  offerOrchestration: false,
   lineLimit: 67108864,
 };

@@ -144,6 +144,15 @@
 ---The session that this one was forked from.
 ---Default: ""
 ---@field parent? string
+---The session that started this one and directs it: show this one below it.
+---Default: ""
+---@field orchestrator? string
+---What that session calls it.
+---Default: ""
+---@field name? string
+---It may start other agents without asking each time.
+---Default: false
+---@field orchestrates? boolean
 ---A turn runs without a sign of life since `lastSign`: offer to cancel, or to restart.
 ---Default: false
 ---@field stuck? boolean
@@ -464,6 +473,9 @@
 ---@field agent? string
 ---Default: ""
 ---@field cwd? string
+---It may start other agents without asking each time.
+---Default: false
+---@field orchestrate? boolean
 
 ---A session that the agent remembers, by the agent's own id. One that we know is taken up
 ---again as ours is, under the id that it has here.
@@ -688,6 +700,32 @@
 ---All open asks, oldest first.
 ---@class (exact) agentls.AskListResult
 ---@field asks agentls.AskItem[]
+
+---Something that happened between an agent and the one that directs it.
+---@class (exact) agentls.FamilyActivity
+---@field at number
+---The session that was started by the other.
+---@field sessionId string
+---@field orchestrator string
+---@field name string
+---started, told, asked, answered, said, finished, failed, stopped, ended, or a new one.
+---@field what string
+---Default: ""
+---@field text? string
+
+---Without a session the activity of all families is meant.
+---@class (exact) agentls.FamilyActivityParams
+---The session on top, or any below it.
+---Default: ""
+---@field sessionId? string
+
+---The newest lines, oldest first.
+---@class (exact) agentls.FamilyActivityResult
+---@field lines agentls.FamilyActivity[]
+
+---One more line of the feed.
+---@class (exact) agentls.FamilyDidActParams
+---@field line agentls.FamilyActivity
 
 ---An open question.
 ---@class (exact) agentls.QuestionItem
@@ -1218,6 +1256,24 @@
 ---you.
 ---Default: true
 ---@field editorTools? boolean
+---How deep agents may start agents: 1 means that those an agent starts can start none; 0, that
+---no agent can.
+---Default: 1
+---@field familyDepth? integer
+---How many agents may work for one that a person started, at the same time.
+---Default: 8
+---@field familyChildren? integer
+---How many turns agents may give each other before you say something again. 0: any number.
+---Default: 100
+---@field familyTurns? integer
+---What the agents of one family may cost together, as they tell it; then they are stopped.
+---0: anything.
+---Default: 0
+---@field familyCost? number
+---Offer every session the tools to start other agents; each start is then asked of you. A
+---session that you start to orchestrate has them in any case, and is not asked.
+---Default: false
+---@field offerOrchestration? boolean
 ---The longest message, in bytes, that an agent may send.
 ---Default: 67108864
 ---@field lineLimit? integer
@@ -1283,6 +1339,8 @@ M.methods = {
   ask_proposal = "agentls/ask/proposal",
   ---Reject an ask and say why: params agentls.AskParams, result agentls.ShownResult.
   ask_reason = "agentls/ask/reason",
+  ---Show what agents say to each other: params agentls.FamilyActivityParams, result agentls.FamilyActivityResult.
+  family_activity = "agentls/family/activity",
   ---List open questions: params agentls.Nothing, result agentls.QuestionListResult.
   question_list = "agentls/question/list",
   ---Answer a question: params agentls.QuestionAnswerParams, result agentls.QuestionAnswerResult.
@@ -1333,6 +1391,8 @@ M.methods = {
   recording_save = "agentls/recording/save",
   ---A session changed: params agentls.DidChangeParams.
   session_did_change = "agentls/session/didChange",
+  ---Agents did something: params agentls.FamilyDidActParams.
+  family_did_act = "agentls/family/didAct",
   ---Changes are new or other: params agentls.ChangeDidChangeParams.
   change_did_change = "agentls/change/didChange",
   ---Conflicts have come or gone: params agentls.ConflictListResult.
@@ -1384,6 +1444,7 @@ M.commands = {
   ask_show = "agentls.ask.show",
   ask_proposal = "agentls.ask.proposal",
   ask_reason = "agentls.ask.reason",
+  family_activity = "agentls.family.activity",
   question_list = "agentls.question.list",
   question_answer = "agentls.question.answer",
   session_set_policy = "agentls.session.setPolicy",
@@ -1439,6 +1500,7 @@ M.titles = {
   ask_show = "Show what an ask is about",
   ask_proposal = "Edit a change before it is accepted",
   ask_reason = "Reject an ask and say why",
+  family_activity = "Show what agents say to each other",
   question_list = "List open questions",
   question_answer = "Answer a question",
   session_set_policy = "Set what an agent may do without asking",
@@ -1491,6 +1553,9 @@ M.defaults = {
     died = false,
     archived = false,
     parent = "",
+    orchestrator = "",
+    name = "",
+    orchestrates = false,
     stuck = false,
     login = {},
   },
@@ -1506,7 +1571,7 @@ M.defaults = {
   AgentsResult = { problems = {} },
   LoginParams = { method = "", sessionId = "", confirmed = false },
   LoginResult = { command = "", sessionId = "", terminalId = "" },
-  SessionNewParams = { agent = "", cwd = "" },
+  SessionNewParams = { agent = "", cwd = "", orchestrate = false },
   SessionLoadParams = { cwd = "" },
   SessionListParams = {
     agent = "",
@@ -1532,6 +1597,8 @@ M.defaults = {
   BodyParams = { side = "new" },
   ExportResult = { json = "" },
   AskItem = { shown = "", why = "", always = {} },
+  FamilyActivity = { text = "" },
+  FamilyActivityParams = { sessionId = "" },
   QuestionItem = { options = {}, to = "" },
   AskDecideParams = { optionId = "", verdict = "", always = "", scope = "project", reason = "" },
   AskDecideResult = { message = "" },
@@ -1575,6 +1642,11 @@ M.settings = {
   warmAgent = false,
   stuckAfter = 120,
   editorTools = true,
+  familyDepth = 1,
+  familyChildren = 8,
+  familyTurns = 100,
+  familyCost = 0,
+  offerOrchestration = false,
   lineLimit = 67108864,
 }
 

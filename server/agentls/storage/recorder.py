@@ -10,13 +10,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from agentls.core import events as ev
 from agentls.core.model import SessionId, State
 from agentls.core.ports import Clock, Timer
 from agentls.core.session import Session
-from agentls.core.store import Head
 from agentls.core.transcript import Ask, Entry, ToolCall
 
 from .changes import Batch, Outcome, SessionChange

@@ -70,5 +70,10 @@ export const serverSettings = [
   "warmAgent",
   "stuckAfter",
   "editorTools",
+  "familyDepth",
+  "familyChildren",
+  "familyTurns",
+  "familyCost",
+  "offerOrchestration",
   "lineLimit",
 ] as const;

@@ -51,6 +51,8 @@ class Family:
         self._inboxes: dict[SessionId, Inbox] = {}
         self._stopped: set[SessionId] = set()
         """Children that were told to stop by the one that directs them: it knows."""
+        self._killed: set[SessionId] = set()
+        """Children that were ended by the one that directs them, or with it."""
         self._failed: set[SessionId] = set()
         """Children of which it was told that they failed."""
         self._warned: set[SessionId] = set()
@@ -61,7 +63,7 @@ class Family:
             ev.UsageChanged: self._usage_changed,
         }
 
-    def __call__(self, session: Session, event: ev.Event, entry: object) -> None:
+    def __call__(self, session: Session, event: ev.Event, entry: object) -> None:  # noqa: ARG002
         handle = self._handles.get(type(event))
         if handle is not None:
             handle(session, event)
@@ -149,9 +151,7 @@ class Family:
         self._stopped.discard(child.id)
         self.feed.add(child, What.TOLD, text)
         busy = child.transcript.turn_running
-        self._sessions.prompt(
-            child.id, Prompt((Block(kind="text", text=text),), child.spawn.by)
-        )
+        self._sessions.prompt(child.id, Prompt((Block(kind="text", text=text),), child.spawn.by))
         return f"{name} gets it when its turn is over." if busy else f"{name} begins a turn."
 
     def ask(
@@ -204,7 +204,7 @@ class Family:
 
     def kill(self, child: Session) -> None:
         """End a child and all below it."""
-        self._stopped.add(child.id)
+        self._killed.add(child.id)
         child.notice(Level.INFO, f"{child.spawn.by} ended this session.")
         self._close(child.id)
 
@@ -223,11 +223,16 @@ class Family:
             self._stop_below(session)
         if not session.spawn.orchestrator:
             return
-        stopped = session.id in self._stopped
+        known = session.id in self._stopped | self._killed
         self._stopped.discard(session.id)
         if event.reason == "failed":
             self._failed.add(session.id)
-        if not stopped:
+        if known:
+            return
+        if event.reason == "cancelled":
+            # Later: maybe the whole session ends, and that says it all.
+            self._clock.later(0.0, lambda: self._stopped_by_person(session))
+        else:
             self._report(session, event)
 
     def _report(self, child: Session, event: ev.TurnEnded) -> None:
@@ -236,15 +241,17 @@ class Family:
         if event.reason == "failed":
             self.feed.add(child, What.FAILED, event.error)
             words = f"{name} failed: {event.error or 'it did not say why'}"
-        elif event.reason == "cancelled":
-            self.feed.add(child, What.STOPPED)
-            words = f"{name} was stopped by the person."
         else:
             said = short(_last_words(child))
             self.feed.add(child, What.FINISHED, said)
             how = "" if event.reason == "end_turn" else f" ({event.reason})"
             words = f"{name} has finished{how}:\n\n{said or '(it said nothing)'}"
         self._tell_above(child, words)
+
+    def _stopped_by_person(self, child: Session) -> None:
+        if child.state is not State.CLOSED:
+            self.feed.add(child, What.STOPPED)
+            self._tell_above(child, f"{child.spawn.name} was stopped by the person.")
 
     def _state_changed(self, session: Session, event: ev.Event) -> None:
         assert isinstance(event, ev.StateChanged)
@@ -269,19 +276,19 @@ class Family:
             self._questions.withdraw(question.id, "the agent that was asked has ended")
         for child in self.children(id):
             child.notice(Level.INFO, f"This session ends with {child.spawn.by}, which started it.")
-            self._stopped.add(child.id)
+            self._killed.add(child.id)
             self._close(child.id)
         self.counted.forget(id)
         self._failed.discard(id)
         self._warned.discard(id)
         if session.spawn.orchestrator:
             self.feed.add(session, What.ENDED)
-            if id not in self._stopped:
+            if id not in self._killed:
                 self._tell_above(session, f"{session.spawn.name} was ended by the person.")
             self._waits.child_gone(id)
-            self._stopped.discard(id)
+            self._killed.discard(id)
 
-    def _usage_changed(self, session: Session, event: ev.Event) -> None:
+    def _usage_changed(self, session: Session, _: ev.Event) -> None:
         members = self.members(session)
         if len(members) > 1 and (words := self.counted.used_up(members)):
             top = members[0]

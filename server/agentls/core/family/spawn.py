@@ -46,6 +46,4 @@ class Spawn(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def ancestor(session: Session) -> Ancestor:
     mode = session.permission.policy.mode
-    return Ancestor(
-        agent=session.agent_name, cwd=session.cwd, read_only=mode is Mode.READ_ONLY
-    )
+    return Ancestor(agent=session.agent_name, cwd=session.cwd, read_only=mode is Mode.READ_ONLY)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from posixpath import join, normpath
+from typing import Any
 
 from msgspec import Struct
 
@@ -129,9 +130,11 @@ def _rules(wishes: Sequence[RuleWish], verdict: Verdict) -> tuple[Rule, ...]:
 
 
 def _rule(wish: RuleWish, verdict: Verdict) -> Rule:
-    given = {key: value for key in FIELDS if (value := getattr(wish, key, ""))}
+    given: dict[str, Any] = {key: value for key in FIELDS if (value := getattr(wish, key, ""))}
     if not given:
-        raise BadRequest("A rule says nothing.", hint="Give it a command, path, host, tool or kind.")
+        raise BadRequest(
+            "A rule says nothing.", hint="Give it a command, path, host, tool or kind."
+        )
     for key, value in given.items():
         if words := flaw(key, value):
             raise BadRequest(f"In a rule, {key} {value!r} {words}.")
@@ -139,4 +142,3 @@ def _rule(wish: RuleWish, verdict: Verdict) -> Rule:
     if words := misfit(rule):
         raise BadRequest(f"A rule {words}.")
     return rule
-

@@ -11,9 +11,10 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from .. import events as ev
 from ..errors import BadRequest, ToolRefused
 from ..markdown import transcript_markdown
-from ..model import Reply, State
+from ..model import Block, Reply, State, ToolCallPatch
 from ..permission import Permit
 from ..policy.verdicts import Subject
 from ..session import Session
@@ -203,7 +204,12 @@ class _FamilyTools:
             also=f"rules for {wish.name}" if wish.allow else "",
         )
         agent = wish.agent or session.agent_name
-        title = f"Start the agent {agent} as “{wish.name}”: {wish.prompt}"
+        title = f"Start the agent {agent} as “{wish.name}”"
+        # Whatever the agent shows of its call: this is what would happen.
+        shown = ToolCallPatch(
+            id=caller.call, title=title, content=(Block(kind="text", text=_details(wish)),)
+        )
+        session.deliver(ev.ToolCallChanged(shown))
 
         def begin(then: Callable[[Permit], None]) -> Callable[[], None]:
             return session.permission.permit(subject, title, then, call=caller.call)
@@ -212,7 +218,7 @@ class _FamilyTools:
         if not permit.given:
             raise ToolRefused(f"{wish.name} was not started ({permit.decision.by}).")
 
-    async def list_agents(self, caller: Caller, given: Nobody) -> Answer:
+    async def list_agents(self, caller: Caller, _: Nobody) -> Answer:
         facts = [_facts(child) for child in self._family.children(caller.session.id)]
         lines = [
             f"- {fact['name']} ({fact['agent']}): {fact['state']}"
@@ -276,6 +282,20 @@ class _FamilyTools:
     async def notify(self, caller: Caller, given: Notify) -> Answer:
         self._family.notify(caller.session, given.text)
         return Answer("It was told.")
+
+
+def _details(wish: Wish) -> str:
+    """All of a wish, for the person who is asked."""
+    facts = [("Folder", wish.cwd), ("Model", wish.model), ("Mode", wish.mode)]
+    facts += [("May, as far as this agent may", _what(rule)) for rule in wish.allow]
+    facts += [("Must not", _what(rule)) for rule in wish.deny]
+    lines = [f"{name}: {value}" for name, value in facts if value]
+    return "\n".join([*lines, "", wish.prompt] if lines else [wish.prompt])
+
+
+def _what(rule: RuleWish) -> str:
+    given = [(key, getattr(rule, key)) for key in rule.__struct_fields__]
+    return ", ".join(f"{key} {value}" for key, value in given if value)
 
 
 def _state(child: Session) -> str:
