@@ -85,11 +85,7 @@ class Puppet:
         stubborn = False
         known: dict[str, Any] = {}
         text = "".join(block["text"] for block in prompt)
-        if not text.startswith("["):
-            self._say(session, {"heard": text})
-            return "end_turn"
-        steps, _ = json.JSONDecoder().raw_decode(text)
-        for step in steps:
+        for step in _steps(text):
             if "stubborn" in step:
                 stubborn = True
             elif "write" in step:
@@ -157,6 +153,14 @@ class Puppet:
         content = {"type": "text", "text": json.dumps(words) + "\n"}
         update = {"sessionUpdate": "agent_message_chunk", "content": content}
         self.send({"method": "session/update", "params": {"sessionId": session, "update": update}})
+
+
+def _steps(text: str) -> list[Json]:
+    if not text.startswith("["):
+        words = {"type": "text", "text": json.dumps({"heard": text}) + "\n"}
+        return [{"update": {"sessionUpdate": "agent_message_chunk", "content": words}}]
+    steps, _ = json.JSONDecoder().raw_decode(text)
+    return list(steps)
 
 
 def _write(path: Path, text: str | None) -> None:
