@@ -23,7 +23,8 @@ from agentls.core.model import (
     State,
     ToolCallPatch,
 )
-from agentls.core.session import Past, Session
+from agentls.core.past import Past
+from agentls.core.session import Session
 from agentls.core.transcript import Transcript
 from agentls.runtime import new_id
 from agentls.storage.store import Store

@@ -23,7 +23,8 @@ from agentls.core.model import (
     TerminalId,
     ToolCallId,
 )
-from agentls.core.session import Past, Session
+from agentls.core.past import Past
+from agentls.core.session import Session
 from agentls.core.transcript import Ask, Message, ToolCall
 from agentls.storage.servers import dead_servers, is_alive, notes_of
 from fakes.stored import ALLOW, Desk, ask, call, close, desk, plain, said, turn

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .model import State
-from .transcript import ToolCall, Transcript
+from .model import Role, State
+from .transcript import Message, ToolCall, Transcript
 
 _TITLE_LENGTH = 80
 
@@ -32,3 +32,9 @@ def first_line(text: str) -> str:
     """The title that a prompt gives a session."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return line if len(line) <= _TITLE_LENGTH else line[: _TITLE_LENGTH - 1] + "…"
+
+
+def first_title(transcript: Transcript) -> str:
+    """The title that its first prompt gave a session."""
+    said = (entry for entry in transcript.entries if isinstance(entry, Message))
+    return next((first_line(str(e.text)) for e in said if e.role is Role.USER), "")

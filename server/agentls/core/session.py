@@ -9,11 +9,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
-from msgspec import Struct
-
 from . import events as ev
 from .asks import Asks
-from .doing import doing, first_line, status_at_end
+from .doing import doing, first_line, first_title, status_at_end
 from .errors import AgentError, AuthRequired, SessionNotReady
 from .family.spawn import Spawn
 from .model import (
@@ -29,6 +27,7 @@ from .model import (
     State,
     ToolCallPatch,
 )
+from .past import Past
 from .permission import Permission
 from .policy.gate import SessionPolicy
 from .ports import Agent, AskRequest, Clock, Observer, Timer, ToolDoor, TurnOutcome, Workplace
@@ -41,17 +40,6 @@ log = logging.getLogger(__name__)
 ASLEEP = "the agent sleeps; a prompt wakes it"
 _READY = {State.IDLE, State.WAITING_FOR_YOU, State.WAITING_FOR_AGENT}
 """States in which a prompt can go to the agent, unless a turn is running."""
-
-
-class Past(Struct, frozen=True, kw_only=True):
-    """What a session was before it goes on here."""
-
-    created: float
-    transcript: Transcript
-    agent_session: AgentSessionId | None = None
-    agent_session_at: float = 0.0
-    named: bool = False
-    archived: bool = False
 
 
 Prepare = Callable[["Session", Prompt, Callable[[], None]], None]
@@ -244,11 +232,7 @@ class Session:
     def rename(self, title: str) -> None:
         """The name that a person gives it; without one, it is called by its first prompt again."""
         self.named = bool(title)
-        self._happen(ev.TitleChanged(title or self._first_title()))
-
-    def _first_title(self) -> str:
-        said = (e for e in self.transcript.entries if isinstance(e, Message))
-        return next((first_line(str(e.text)) for e in said if e.role is Role.USER), "")
+        self._happen(ev.TitleChanged(title or first_title(self.transcript)))
 
     def opened(self, agent: Agent, setup: SessionSetup) -> None:
         """The agent is there. What it still tells of the past comes first, then new prompts."""

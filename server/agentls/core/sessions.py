@@ -20,11 +20,12 @@ from .model import (
     SessionSetup,
     State,
 )
+from .past import Past
 from .policy.gate import SessionPolicy
 from .policy.rules import Mode
 from .ports import Agent, AgentHost, Clock, Observer, Tasks, ToolDoor, Workplace
 from .questions import Questions
-from .session import Past, Prepare, Session
+from .session import Prepare, Session
 from .transcript import Transcript
 
 if TYPE_CHECKING:
