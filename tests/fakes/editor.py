@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -220,6 +220,21 @@ class Editor:
             }
             last = [m.get("method") or m for m in self.received[-5:]]
             raise AssertionError(f"never came: {why}; sessions: {known}; last: {last}") from None
+
+    async def until_result(
+        self, ask: Callable[[], Awaitable[Any]], holds: Callable[[Any], bool]
+    ) -> Any:
+        """Ask again with all that is told, until the answer is what it should be."""
+
+        async def wait() -> Any:
+            while not holds(result := await ask()):
+                seen = len(self.received)
+                async with self._news:
+                    while len(self.received) == seen:
+                        await self._news.wait()
+            return result
+
+        return await asyncio.wait_for(wait(), PATIENCE)
 
     def mirror(self, id: str) -> SessionMirror:
         return self.sessions.setdefault(id, SessionMirror())
