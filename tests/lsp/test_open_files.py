@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -212,6 +214,64 @@ async def test_what_was_typed_is_still_there_after_the_agents_second_write(bench
     )
     assert (first["result"], second["result"]) == ({}, {})
     assert buffer.text == path.read_text() == "typed\none\n2\nTHREE\n"
+
+
+# -- disks that would not
+
+
+def replaced_by_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        (lambda path: path.chmod(0o444), "is read-only"),
+        (replaced_by_a_folder, "a folder"),
+        (lambda path: path.parent.rename(path.parent.with_name("moved")), ""),
+    ],
+    ids=["read-only", "a folder in its place", "its folder is gone"],
+)
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_a_disk_that_would_not_is_told_and_loses_nothing(
+    bench: Bench, harm: Callable[[Path], None], words: str, is_open: bool
+) -> None:
+    editor, buffers, session = await started(bench)
+    folder = bench.workspace / "folder"
+    folder.mkdir()
+    path = file(bench, "one\n", "folder/a.txt")
+    await play(editor, session, read(path))
+    buffer = buffers.open(path) if is_open else None
+    harm(path)
+    *_, answer = await play(editor, session, write(path, "two\n"), turns=2)
+    if words:
+        assert words in answer["error"]["message"]
+        assert words in notices(editor, session)
+        assert buffer is None or buffer.text == "one\n", "what is not on disk is not in the editor"
+    else:
+        assert answer["result"] == {}, "a folder that is gone is made again"
+        assert path.read_text() == "two\n"
+    kept = [it for it in bench.workspace.rglob("a.txt") if it.is_file()]
+    assert {it.read_text() for it in kept} <= {"one\n", "two\n"}
+    assert list(bench.workspace.rglob("*.tmp")) == []
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_a_disk_without_room_is_told_and_loses_nothing(bench: Bench, is_open: bool) -> None:
+    """The limit is a real one, of the system, on the size of the files that the server writes."""
+    editor, buffers, session = await started(bench)
+    path = file(bench, "one\n")
+    buffer = buffers.open(path) if is_open else None
+    most = 6 << 20
+    resource.prlimit(editor.process.pid, resource.RLIMIT_FSIZE, (most, most))
+    huge = "all too much\n" * (most // 12)
+    (answer,) = await play(editor, session, write(path, huge))
+    assert "larger than the system allows" in answer["error"]["message"]
+    assert "larger than the system allows" in notices(editor, session)
+    assert path.read_text() == "one\n"
+    assert buffer is None or buffer.text == "one\n"
+    assert [it.name for it in bench.workspace.iterdir()] == [path.name], "no temporary file"
 
 
 # -- saving
