@@ -144,10 +144,8 @@ class Session:
     # -- what the agent says (ports.Sink)
 
     def deliver(self, event: ev.Event) -> None:
-        """Take in what the agent says, but for what the transcript has already.
-
-        A closed session stays as it was closed: another server may have taken it up by now.
-        """
+        """Take in what the agent says, but for what the transcript has already. A closed session
+        stays as it was closed: another server may have taken it up by now."""
         if self.state is State.CLOSED:
             return
         if type(event) is ev.TextAdded and event.role is Role.USER and self._is_echo(event.text):
