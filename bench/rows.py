@@ -97,6 +97,8 @@ class Sizes:
     """How long the editor does not read."""
     sessions: int
     """Live sessions in one server."""
+    lives: int
+    """Sessions that are opened, prompted and closed, one after the other."""
     text_megabytes: float
     """Text streamed to see what memory it takes."""
 
@@ -112,6 +114,7 @@ FULL = Sizes(
     sample_chunks=5_000,
     stuck_seconds=10.0,
     sessions=100,
+    lives=1_000,
     text_megabytes=32.0,
 )
 QUICK = Sizes(
@@ -125,6 +128,7 @@ QUICK = Sizes(
     sample_chunks=5_000,
     stuck_seconds=3.0,
     sessions=100,
+    lives=200,
     text_megabytes=16.0,
 )
 TINY = Sizes(
@@ -138,6 +142,7 @@ TINY = Sizes(
     sample_chunks=100,
     stuck_seconds=0.3,
     sessions=3,
+    lives=4,
     text_megabytes=0.5,
 )
 """To see that everything runs; the numbers mean nothing."""

@@ -29,6 +29,7 @@ NAMES = (
     "didchange",
     "decision",
     "many_sessions",
+    "long_life",
     "streamed_text",
     "terminal",
     "minimal_edits",

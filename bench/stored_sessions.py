@@ -73,7 +73,7 @@ def measure(sizes: Sizes) -> list[Row]:
         filters = (Filter(agent="none"), Filter(file="a7.py"), Filter(project="/project/x"))
         searches += [_milliseconds(lambda f=f: sessions.search("the", f)) for f in filters]
         size = path.stat().st_size / MEGABYTE
-        memory = _memory(path)
+        memory, own = _memory(path, "old"), _memory(path, "own")
     return [
         Row(name="recording one streamed update", value=hot, unit="µs", note="on the event loop"),
         _row(f"first screen of {sizes.old_events:,} events", screen, 100),
@@ -86,6 +86,12 @@ def measure(sizes: Sizes) -> list[Row]:
             unit="MB",
             limit=50,
             note=f"all of it loaded; {size:.0f} MB on the disk",
+        ),
+        Row(
+            name=f"the same when each of {sizes.old_events:,} is an entry of its own",
+            value=own,
+            unit="MB",
+            limit=50,
         ),
     ]
 
@@ -120,6 +126,10 @@ def _fill(path: Path, events: int) -> float:
     for event in _life(events):
         session.deliver(event)
     hot = _hot(store.observe, session)
+    own = _session(store, clock, "own")
+    for number in range(events):
+        role = Role.AGENT if number % 2 else Role.USER
+        own.deliver(ev.TextAdded(role=role, text=f"a few words, number {number} of them"))
     store.close()
     _index(path)
     return hot
@@ -209,14 +219,15 @@ import os
 sessions = _store(Path(sys.argv[1])).sessions
 sessions.page(SessionId("s1"))
 before = resident(os.getpid())
-kept = sessions.load(SessionId("old"))
+kept = sessions.load(SessionId(sys.argv[2]))
 print(resident(os.getpid()) - before)
 """
 
 
-def _memory(path: Path) -> float:
+def _memory(path: Path, session: str) -> float:
+    """Megabytes for loading a whole session."""
     done = subprocess.run(
-        [sys.executable, "-c", LOADING, str(path)],
+        [sys.executable, "-c", LOADING, str(path), session],
         cwd=Path(__file__).resolve().parent.parent,
         stdout=subprocess.PIPE,
         check=True,

@@ -14,8 +14,9 @@ class GrowingText:
     __slots__ = ("_blocks", "_ends", "_pieces", "length")
 
     def __init__(self, text: str = "") -> None:
-        self._blocks: list[str] = []
-        self._ends: list[int] = []
+        # Most texts never have a block, and a long session has a hundred thousand texts.
+        self._blocks: list[str] | tuple[str, ...] = ()
+        self._ends: list[int] | tuple[int, ...] = ()
         """Where each block ends in the whole."""
         self._pieces: list[str] = [text] if text else []
         self.length = len(text)
@@ -25,9 +26,14 @@ class GrowingText:
         pieces.append(piece)
         self.length += len(piece)
         if len(pieces) >= _PIECES_PER_BLOCK:
-            self._blocks.append("".join(pieces))
-            self._ends.append(self.length)
+            self._settle("".join(pieces))
             pieces.clear()
+
+    def _settle(self, block: str) -> None:
+        if isinstance(self._blocks, tuple) or isinstance(self._ends, tuple):
+            self._blocks, self._ends = [], []
+        self._blocks.append(block)
+        self._ends.append(self.length)
 
     def since(self, start: int) -> str:
         """The text from index `start` on."""
