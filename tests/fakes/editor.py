@@ -279,7 +279,10 @@ class Editor:
                 self.send({"jsonrpc": "2.0", "id": message["id"], "result": result})
         elif method == "agentls/session/didChange":
             self.batches += 1
-            self.mirror(message["params"]["sessionId"]).apply(message["params"])
+            mirror = self.mirror(message["params"]["sessionId"])
+            # One that begins with a past is read by `snapshot` before it can be followed.
+            if mirror.seq or message["params"]["seq"] == 1:
+                mirror.apply(message["params"])
         async with self._news:
             self._news.notify_all()
 

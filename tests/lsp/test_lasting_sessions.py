@@ -282,6 +282,7 @@ async def test_a_session_goes_on_with_another_agent_that_is_told_what_was_said(
     params = {"sessionId": session, "agent": "demo"}
     fork = (await editor.request("agentls/session/fork", params))["session"]
     assert (fork["agent"], fork["id"] == session) == ("demo", False)
+    await editor.snapshot(fork["id"])
     mirror = editor.mirror(fork["id"])
-    await editor.until(lambda: mirror.of_kind("notice"), "the notice that says so")
+    assert mirror.text() == "The colour is blue."
     assert "goes on from" in mirror.of_kind("notice")[0]["text"]

@@ -189,9 +189,11 @@ async def test_a_session_goes_on_with_another_agent() -> None:
     session = core.sessions.duplicate(origin.head, origin.transcript, "other")
     await core.tasks.settle()
     session.prompt(text("Go on."))
+    said_before = [str(e.text) for e in origin.transcript.entries if isinstance(e, Message)]
     assert core.agent.calls[0] == ("new_session", "/project")
     assert "Hello." in core.agent.prompts[0].text
-    assert said(session) == ["Go on."]
+    assert said(session) == ["Say hello.", "Hello.", "Go on."]
+    assert said_before == ["Say hello.", "Hello."], "the origin stays as it is"
 
 
 def test_a_mode_that_is_said_in_words_is_a_mode() -> None:

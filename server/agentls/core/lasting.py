@@ -7,6 +7,7 @@ while it is being taken up waits for that same object.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from msgspec import Struct
@@ -249,9 +250,19 @@ class Lasting:
         if self.live(id) is not None or id in self._coming:
             raise SessionNotReady("The session is open.", hint="Close it first.")
         await self._settled(id)
+        head = await self._stored(lambda store: store.head(id))
         await self._stored(lambda store: store.delete(id))
         self._memory.recorder.forget(id)
         self._sessions.forget(id)
+        await self._delete_at_agent(head.agent, head.agent_session)
+
+    async def _delete_at_agent(self, name: str, past: AgentSessionId | None) -> None:
+        """Where it runs and can: none is started to forget."""
+        for agent in self._agents.running():
+            if past is not None and agent.info.name == name and agent.info.abilities.delete:
+                with suppress(AgentError):  # it may not know the session any more
+                    await agent.delete_session(past)
+                return
 
     async def take_in(self, data: bytes) -> SessionId:
         """An exported session, as a past one."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from . import events as ev
 from .asks import Asks
+from .choices import with_option
 from .doing import doing, first_line, first_title, status_at_end
 from .errors import AgentError, AuthRequired, SessionNotReady
 from .family.spawn import Spawn
@@ -324,12 +325,25 @@ class Session:
         if self.agent is not None and self.agent_session is not None:
             self.agent.cancel(self.agent_session)
 
+    @property
+    def sleeps(self) -> bool:
+        """Its agent was stopped, and comes back with the next prompt."""
+        return self.state is State.IDLE and self.agent is None
+
     async def set_mode(self, mode: str) -> None:
+        """Of a session that sleeps it is remembered, and set when its agent is back."""
+        if self.sleeps:
+            self._happen(ev.ModeChanged(mode))
+            return
         agent, id = self.ready()
         await agent.set_mode(id, mode)
         self._happen(ev.ModeChanged(mode))
 
     async def set_option(self, option: str, value: str | bool) -> tuple[AgentOption, ...]:
+        if self.sleeps:
+            chosen = with_option(self.transcript.options, option, value)
+            self._happen(ev.OptionsChanged(chosen))
+            return chosen
         agent, id = self.ready()
         options = await agent.set_option(id, option, value)
         if options:

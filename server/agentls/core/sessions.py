@@ -6,13 +6,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from .asks import Asks
+from .choices import with_choices
 from .errors import AgentError, AgentExited, AuthRequired, UnknownSession, UnsupportedByAgent
 from .family.spawn import Spawn
+from .history import history_of
 from .model import (
-    AgentOption,
     AgentSessionId,
     Level,
     Prompt,
@@ -118,13 +117,16 @@ class Sessions:
         live, past = origin.ready()
         if not live.info.abilities.fork:
             raise UnsupportedByAgent(f"{live.info.title} cannot fork a session.")
-        session = self._add(origin.agent_name, origin.cwd, parent=id)
+        known = self._from(origin.transcript, same_agent=True)
+        session = self._add(origin.agent_name, origin.cwd, parent=id, past=known)
+        session.expect_replay(asked=False)
         self._start(session, lambda live: live.fork_session(past, origin.cwd, session))
         return session
 
     def duplicate(self, head: Head, transcript: Transcript, agent: str) -> Session:
         """A new session, with any agent, that is told what was said in another one."""
-        session = self._add(agent, head.cwd, parent=head.id)
+        known = self._from(transcript, same_agent=agent == head.agent)
+        session = self._add(agent, head.cwd, parent=head.id, past=known)
         session.prime(transcript, head.title)
         name = head.title or head.id
         session.notice(
@@ -216,6 +218,10 @@ class Sessions:
 
     # -- opening
 
+    def _from(self, transcript: Transcript, *, same_agent: bool) -> Past:
+        known = history_of(transcript, same_agent=same_agent)
+        return Past(created=self._clock.now(), transcript=known)
+
     def _add(
         self,
         agent: str,
@@ -274,7 +280,7 @@ class Sessions:
             agent = await self._agents.connect(session.agent_name, session.cwd, fresh=fresh)
             setup = await begin(agent)
             if mode or options:
-                setup = await _with_choices(agent, session, setup, mode, options)
+                setup = await with_choices(agent, session, setup, mode, options)
         except AgentError as error:
             if session.attempt == attempt:
                 session.failed_to_open(error)
@@ -313,39 +319,6 @@ class Sessions:
                     await agent.close_session(past)
             agent.forget(past)
         self._agents.release(agent)
-
-
-async def _with_choices(
-    agent: Agent,
-    session: Session,
-    setup: SessionSetup,
-    mode: str,
-    options: tuple[AgentOption, ...],
-) -> SessionSetup:
-    """The agent's session with the mode and the options that the person had chosen in ours."""
-    try:
-        if mode != setup.mode and any(m.id == mode for m in setup.modes):
-            await agent.set_mode(setup.id, mode)
-            setup = replace(setup, mode=mode)
-        # What there is to choose may depend on the model, so that goes first.
-        for option in sorted(options, key=lambda option: option.category != "model"):
-            if _can_be_set(option, setup):
-                now = await agent.set_option(setup.id, option.id, option.value)
-                setup = replace(setup, options=now or setup.options)
-    except AgentExited:
-        raise
-    except AgentError as error:
-        session.notice(Level.WARNING, f"Not all of your choices could be restored: {error}")
-    return setup
-
-
-def _can_be_set(option: AgentOption, setup: SessionSetup) -> bool:
-    now = next((o for o in setup.options if o.id == option.id), None)
-    if now is None or now.value == option.value or type(now.value) is not type(option.value):
-        return False
-    if setup.modes and "mode" in {option.id, option.category}:
-        return False  # it is the mode, which is set already
-    return not now.choices or any(choice.value == option.value for choice in now.choices)
 
 
 def _restore_policy(session: Session, policy: str) -> None:
