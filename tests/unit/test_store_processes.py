@@ -139,7 +139,7 @@ def test_what_lives_in_another_server_is_shown_so_and_left_alone(tmp_path: Path)
     path = tmp_path / "agentls.db"
     with server(path) as other, desk(path) as one:
         assert other.stdout is not None
-        while not other.stdout.readline().startswith("answered"):
+        while not other.stdout.readline().startswith("stored"):
             pass
         mine = one.session("mine")
         one.flush()
