@@ -540,3 +540,31 @@ def test_a_dumb_terminal_gets_plain_lines(machine: Machine) -> None:
     terminal.wait_for("✓ done")
     assert terminal.end() == 0
     assert "\x1b" not in terminal.seen
+
+
+# -- agents under one
+
+
+def test_one_agent_directs_others_offline_and_the_run_ends_when_all_are_done(
+    machine: Machine,
+) -> None:
+    done = machine.run("--orchestrate", "--agent", "demo", "--answer", "allow", "Direct them.")
+    assert done.returncode == 0, done.stderr
+    for name in ("asker", "reader", "runner"):
+        assert f"{name} started: " in done.stdout
+        assert f"{name} finished: " in done.stdout
+        assert f"{name} ended" in done.stdout
+    assert "asker asked: How many words shall I say?" in done.stdout
+    assert "asker answered: Three." in done.stdout
+    assert "ls  Allow · --answer allow" in done.stdout
+    assert "All of them are done, and I have ended them." in done.stdout
+    assert marked(machine.mark) == {}
+    tree = machine.run("tree", command="sessions").stdout.splitlines()
+    assert tree[0].startswith("Three agents under one  (")
+    assert [line.split(":")[0] for line in tree[1:]] == ["├─ asker", "├─ reader", "└─ runner"]
+
+
+def test_without_orchestrate_no_agent_is_started_by_another(machine: Machine) -> None:
+    done = machine.run("--agent", "demo", "/family")
+    assert "This session may not start other agents." in done.stdout
+    assert machine.run("tree", command="sessions").stdout == "No agent has started another one.\n"

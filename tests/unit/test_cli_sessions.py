@@ -16,6 +16,8 @@ import pytest
 from agentls.cli import main
 from agentls.cli.session_words import moment
 from agentls.core import events as ev
+from agentls.core.family.spawn import Spawn
+from agentls.core.model import SessionId
 from agentls.storage.paths import database_file
 from fakes.stored import Desk, ask, call, close, desk, said, turn
 
@@ -242,3 +244,33 @@ def test_a_moment_that_cannot_be_read_is_refused(text: str) -> None:
 
 def test_a_date_is_the_beginning_of_its_day_here() -> None:
     assert time.localtime(moment("2026-11-01"))[:5] == (2026, 11, 1, 0, 0)
+
+
+def test_a_tree_shows_who_started_whom(work: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    def begun(id: str, above: str = "", name: str = "") -> None:
+        spawn = Spawn(orchestrator=SessionId(above), name=name)
+        session = work.session(id, spawn=spawn)
+        session.deliver(ev.TitleChanged(f"Task of {id}"))
+        close(session)
+        work.clock.advance(60)
+
+    begun("top1")
+    begun("low1", "top1", "first")
+    begun("deep", "low1", "deepest")
+    begun("low2", "top1", "second\x1b[31m")
+    begun("alone")
+    work.flush()
+    shown = [line.split("  (")[0] for line in told(capsys, "tree").splitlines()]
+    assert shown == [
+        "Task of top1",
+        "├─ first: Task of low1",
+        "│  └─ deepest: Task of deep",
+        "└─ second: Task of low2",
+    ]
+    (top,) = json.loads(told(capsys, "tree", "--json"))
+    assert [child["id"] for child in top["children"]] == ["low1", "low2"]
+    part = told(capsys, "tree", "low1").splitlines()
+    assert [line.split("  (")[0] for line in part] == [
+        "first: Task of low1",
+        "└─ deepest: Task of deep",
+    ]

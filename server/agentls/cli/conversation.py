@@ -17,7 +17,9 @@ from agentls.agent.spec import AgentSpec
 from agentls.app import App
 from agentls.core import events as ev
 from agentls.core.errors import AgentExited, UnknownAsk
-from agentls.core.model import AskId, Block, Prompt, State
+from agentls.core.family.activity import Activity
+from agentls.core.family.spawn import Spawn
+from agentls.core.model import AskId, Block, Level, Prompt, State
 from agentls.core.session import Session
 from agentls.core.transcript import Ask, Entry
 
@@ -61,7 +63,7 @@ class Conversation:
         self._options = options
         self._view = view
         self._person = person
-        self._inbox: list[tuple[ev.Event, Entry | None, float]] = []
+        self._inbox: list[tuple[Session, ev.Event, Entry | None, float]] = []
         self._woken = asyncio.Event()
         self._stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._settled: dict[AskId, asyncio.Future[None]] = {}
@@ -72,15 +74,32 @@ class Conversation:
         self._told_why = False
         self._timed_out = False
         app.sessions.observers.append(self._happened)
-        self.session = past or app.sessions.open(spec.name, options.cwd)
+        app.family.feed.observers.append(self._acted)
+        spawn = Spawn(orchestrates=True) if options.orchestrate else None
+        self.session = past or app.sessions.open(spec.name, options.cwd, spawn=spawn)
 
     def _happened(self, session: Session, event: ev.Event, entry: Entry | None) -> None:
         if isinstance(event, ev.AskSettled):
             future = self._settled.pop(event.ask, None)
             if future is not None and not future.done():
                 future.set_result(None)
-        self._inbox.append((event, entry, session.last_sign))
+        # Of the agents that it directs, people see what they ask, and what the feed tells.
+        other = session.spawn.orchestrator and session is not self.session
+        if not other or self._options.json or isinstance(event, ev.AskOpened | ev.AskSettled):
+            self._inbox.append((session, event, entry, session.last_sign))
         self._woken.set()
+
+    def _acted(self, line: Activity) -> None:
+        """What the agents say to each other, in a line each."""
+        words = f"{line.name} {line.what.value}" + (f": {line.text}" if line.text else "")
+        notice = ev.NoticeShown(Level.INFO, words)
+        self._inbox.append((self.session, notice, None, line.at))
+        self._woken.set()
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the agents that it directs are still at work, or have something to tell it."""
+        return bool(self._over) and self._app.family.works(self.session)
 
     # -- turns
 
@@ -93,7 +112,7 @@ class Conversation:
             self._person.listen()
         self._app.sessions.prompt(self.session.id, Prompt((Block(kind="text", text=text),)))
         with self._time_limit():
-            while not self._over:
+            while not self._over or self._goes_on:
                 await self._wait(self._view.tick)
                 await self._show()
                 await asyncio.sleep(self._view.pace)
@@ -140,10 +159,16 @@ class Conversation:
             for why in reasons:
                 self._view.cancelling(why)
             batch, self._inbox = self._inbox, []
-            for event, entry, at in batch:
-                self._view.show(self.session, event, entry, at)
+            for session, event, entry, at in batch:
+                if isinstance(event, ev.AskOpened) and session is not self.session:
+                    self._view.note(f"{session.spawn.name} asks:")
+                self._view.show(session, event, entry, at)
                 if isinstance(event, ev.AskOpened) and isinstance(entry, Ask):
                     await self._answer(entry)
+                elif session is not self.session:
+                    continue
+                elif isinstance(event, ev.TurnStarted):
+                    self._over = ""
                 elif isinstance(event, ev.TurnEnded):
                     self._over = event.reason
                 elif isinstance(event, ev.StateChanged) and event.state is State.FAILED:

@@ -47,6 +47,8 @@ class Options(Struct, frozen=True, kw_only=True):
     chat: bool
     verbose: int
     recording: Path | None = None
+    orchestrate: bool = False
+    """The agent may start others."""
     resume: str = ""
     """The session to go on with; empty for a new one."""
 
@@ -62,6 +64,8 @@ def parse(args: Sequence[str], *, recording: bool) -> Options:
         )
     if given.resume and given.agent:
         raise BadRequest("A session goes on with its own agent.", hint="Leave out --agent.")
+    if given.resume and given.orchestrate:
+        raise BadRequest("Only a new session can orchestrate.", hint="Leave out --resume.")
     if given.chat and not (sys.stdin.isatty() and sys.stdout.isatty() and not given.json):
         raise BadRequest("--chat needs a terminal.", hint="Leave it out, or run it in one.")
     return Options(
@@ -75,6 +79,7 @@ def parse(args: Sequence[str], *, recording: bool) -> Options:
         chat=given.chat,
         verbose=given.verbose,
         recording=_new_file(given.output) if recording else None,
+        orchestrate=given.orchestrate,
         resume=given.resume,
     )
 
@@ -101,6 +106,11 @@ def parser(recording: bool) -> argparse.ArgumentParser:
         default="",
         help="when the agent wants to do something: ask you (at a terminal the default), allow it"
         " this once, or reject it (the default elsewhere)",
+    )
+    add(
+        "--orchestrate",
+        action="store_true",
+        help="let the agent start others and direct them; it ends when all of them are done",
     )
     add("-i", "--chat", action="store_true", help="go on with further prompts until /quit")
     add("--json", action="store_true", help="everything that happens as JSON, an object a line")

@@ -19,6 +19,7 @@ from agentls.core.transcript import Entry
 
 from .codes import DONE, USAGE
 from .help import usage_error
+from .session_tree import show_tree
 from .session_words import (
     add_filters,
     filter_of,
@@ -38,6 +39,7 @@ examples:
   agentls sessions                                    the newest ones
   agentls sessions list --project . --agent claude --since 7d
   agentls sessions search "flaky test" --file tests/test_login.py
+  agentls sessions tree                               which agents started which
   agentls sessions export k3v9 -o talk.md
 """
 _LIMIT = 30
@@ -76,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     actions = parser.add_subparsers(
-        required=True, metavar="list|show|search|resume|export|import|archive|delete"
+        required=True, metavar="list|tree|show|search|resume|export|import|archive|delete"
     )
 
     def action(name: str, help: str, do: Any) -> argparse.ArgumentParser:
@@ -88,6 +90,11 @@ def parser() -> argparse.ArgumentParser:
     listing.add_argument("--title", default="", metavar="WORDS", help="with this in the title")
     add_filters(listing)
     _add_limit(listing)
+
+    tree = action("tree", "agents that started others, and those below them", show_tree)
+    tree.add_argument("id", nargs="?", default="", metavar="ID", help="only this one's")
+    add_filters(tree)
+    _add_limit(tree)
 
     showing = action("show", "read one", _show)
     showing.add_argument("id", metavar="ID")

@@ -10,6 +10,8 @@ A first prompt that is no command, and any prompt with the word "tour" in it, ge
     /slow N              the same with 50 ms before each chunk
     /think               a thought, then an answer
     /plan                a plan, step by step
+    /family              start three other agents and direct them, where the client allows it
+    /ask                 ask the agent that started this one
     /fail                the prompt fails with an error
     /crash               the process writes two lines to stderr and exits with code 3
     /hang                the prompt is never answered, and cancelling it has no effect
@@ -35,6 +37,7 @@ from acp.schema import (
 
 from agentls.core.errors import AgentError, BadRequest
 from agentls.demo.facts import code, describe, spoken
+from agentls.demo.family import ask, directs, family
 from agentls.demo.files import edit_file, read_file
 from agentls.demo.shell import run_command
 from agentls.demo.tour import tour
@@ -42,6 +45,8 @@ from agentls.demo.turn import Turn
 
 # A path such as /etc/hosts at the start of a sentence is no command.
 _COMMAND_LINE = re.compile(r"/(?P<name>\w+)(?:\s+(?P<argument>.*))?", re.DOTALL)
+_FROM_ANOTHER = "\n(You are “"
+"""Here begins what a client adds to the task that another agent gives."""
 _SLOW_CHUNK = 0.05
 _INTERNAL_ERROR = -32603
 _PLAN = ("Think of a plan", "Follow it", "Be done")
@@ -60,10 +65,12 @@ class _Command:
 
 async def answer(turn: Turn, prompt: str, attached: Sequence[str]) -> None:
     """Do what the prompt asks for; what goes wrong on the way is said to the person."""
-    command = _COMMAND_LINE.fullmatch(prompt.strip())
+    command = _COMMAND_LINE.fullmatch(prompt.partition(_FROM_ANOTHER)[0].strip())
     try:
         if command is not None:
             await _run(turn, command["name"], command["argument"] or "")
+        elif turn.session.turns == 1 and await directs(turn):
+            await family(turn)
         elif turn.session.turns == 1 or re.search(r"\btour\b", prompt, re.IGNORECASE):
             await tour(turn, attached)
         else:
@@ -230,6 +237,8 @@ _COMMANDS = {
     "slow": _Command(_slow, "Stream N words, one every 50 ms", "N"),
     "think": _Command(_think, "Show a thought, then answer"),
     "plan": _Command(_plan, "Show a plan and follow it"),
+    "family": _Command(family, "Start three other agents and direct them"),
+    "ask": _Command(ask, "Ask the agent that started this one"),
     "fail": _Command(_fail, "Fail this prompt with an error"),
     "crash": _Command(_crash, "End the agent's process with exit code 3"),
     "hang": _Command(_hang, "Never answer, not even when cancelled"),

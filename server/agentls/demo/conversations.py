@@ -20,6 +20,7 @@ from acp.schema import (
     InitializeResponse,
     ListSessionsResponse,
     LoadSessionResponse,
+    McpCapabilities,
     NewSessionResponse,
     PromptCapabilities,
     PromptResponse,
@@ -38,6 +39,7 @@ from agentls import __version__
 from agentls.demo.commands import Crash, answer, ignores_cancel, offered_commands
 from agentls.demo.session import Session
 from agentls.demo.settings import PACE, as_mode, as_pace, delay_factor, modes, options
+from agentls.demo.tools import Tools
 from agentls.demo.turn import Abilities, Turn
 
 _CRASH_CODE = 3
@@ -72,6 +74,7 @@ class Conversations:
             agent_info=Implementation(name="agentls-demo", title="Demo", version=__version__),
             agent_capabilities=AgentCapabilities(
                 load_session=True,
+                mcp_capabilities=McpCapabilities(http=True),
                 prompt_capabilities=PromptCapabilities(embedded_context=True),
                 session_capabilities=SessionCapabilities(
                     list=SessionListCapabilities(),
@@ -82,9 +85,12 @@ class Conversations:
             auth_methods=[],
         )
 
-    async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:
+    async def new_session(
+        self, cwd: str, mcp_servers: Sequence[object] | None = None, **_: Any
+    ) -> NewSessionResponse:
         """Start a session."""
         session = Session(id=f"demo-{secrets.token_hex(8)}", cwd=_folder(cwd))
+        session.tools = Tools.among(mcp_servers or ())
         self._sessions[session.id] = session
         self._announce_commands(session)
         return NewSessionResponse(

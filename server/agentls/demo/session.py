@@ -26,6 +26,8 @@ from acp.schema import (
     UserMessageChunk,
 )
 
+from agentls.demo.tools import Tools
+
 Mode = Literal["ask", "auto"]
 Pace = Literal["brisk", "calm"]
 Update = (
@@ -87,6 +89,8 @@ class Session:
     closed: bool = False
     turn: asyncio.Task[None] | None = None
     ignores_cancel: bool = False
+    tools: Tools | None = None
+    """What the client lets it call."""
     always: set[ToolKind] = field(default_factory=set)
     decisions: list[Decision] = field(default_factory=list)
     history: History = field(default_factory=History)

@@ -208,6 +208,12 @@ class Family:
         child.notice(Level.INFO, f"{child.spawn.by} ended this session.")
         self._close(child.id)
 
+    def works(self, session: Session) -> bool:
+        """Whether any below it is at work, or it has not heard yet what they have to tell."""
+        if self.counted.spent(session.id):
+            return False
+        return bool(self._inboxes.get(session.id)) or any(map(_busy, self.below(session.id)))
+
     # -- what happens
 
     def _prompted(self, session: Session, event: ev.Event) -> None:

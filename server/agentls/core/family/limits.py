@@ -69,6 +69,10 @@ class Counted:
             )
         self._turns[root] = turns + 1
 
+    def spent(self, root: SessionId) -> bool:
+        """Whether no agent can give another a turn any more."""
+        return 0 < self._limits.turns <= self._turns.get(root, 0)
+
     def used_up(self, members: Iterable[Session]) -> str:
         """A sentence when the agents have cost as much as they may."""
         cost = sum(session.transcript.usage.cost or 0.0 for session in members)
