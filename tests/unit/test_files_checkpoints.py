@@ -99,6 +99,18 @@ def test_every_kind_of_change_is_found(root: Path) -> None:
     )
 
 
+def test_a_folder_that_our_own_state_is_in_is_looked_at_without_it(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    write(home / "notes.txt", b"one\n")
+    state = home / ".local" / "state" / "agentls"
+    write(state / "agentls.db", b"rows")
+    checkpoints = checkpoints_of(str(home), state, environment(tmp_path / "env"))
+    first = checkpoints.take()
+    write(state / "agentls.db", b"more rows")
+    write(home / "notes.txt", b"two\n")
+    assert set(by_path(checkpoints.changes(first, checkpoints.take()))) == {"notes.txt"}
+
+
 def test_nothing_changed_is_nothing_changed(root: Path) -> None:
     checkpoints = opened(root)
     before = checkpoints.take()

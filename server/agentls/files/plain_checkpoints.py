@@ -59,6 +59,9 @@ class PlainCheckpoints:
         self._limits = limits or PLAIN_LIMITS
         self._blobs = ledger.place / "blobs"
         self._known = ledger.place / "known"
+        self._own = os.fsencode(ledger.place.parent.parent.resolve())
+        """Where checkpoints are kept, of this folder and others, and the sessions beside them: one
+        that had those in it would have all earlier ones in it."""
 
     def take(self, stop: Stop | None = None, *, kept: bool = True) -> Checkpoint:
         """Remember the present state. Raises `CheckpointFailed`."""
@@ -67,7 +70,7 @@ class PlainCheckpoints:
             known, began = self._load(), time.time_ns()
             left, partial = self._limits.new_bytes, False
             fresh: dict[bytes, Remembered] = {}
-            for path, found in _walk(os.fsencode(self.root), stop):
+            for path, found in _walk(os.fsencode(self.root), self._own, stop):
                 if len(fresh) >= self._limits.files:
                     partial = True
                     break
@@ -204,7 +207,7 @@ def _same(old: Remembered, now: Signature, began: int) -> bool:
     return old.signature == now and max(changed, changed_too) < began - _SETTLED
 
 
-def _walk(root: bytes, stop: Stop) -> Iterator[tuple[bytes, os.stat_result]]:
+def _walk(root: bytes, own: bytes, stop: Stop) -> Iterator[tuple[bytes, os.stat_result]]:
     """Files and links below a folder on the same disk, those in the outer folders first."""
     device = os.stat(root).st_dev
     waiting = [b""]
@@ -221,7 +224,8 @@ def _walk(root: bytes, stop: Stop) -> Iterator[tuple[bytes, os.stat_result]]:
             except OSError:
                 continue
             if stat.S_ISDIR(found.st_mode):
-                if os.fsdecode(entry.name) not in HEAVY and found.st_dev == device:
+                heavy = os.fsdecode(entry.name) in HEAVY or root + b"/" + path == own
+                if not heavy and found.st_dev == device:
                     waiting.append(path + b"/")
             elif stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode):
                 yield path, found
