@@ -18,7 +18,7 @@ from . import programs
 from .nvim import Nvim
 
 PLUGIN = Path(__file__).parents[2] / "neovim"
-SERVER = [sys.executable, "-m", "agentls"]
+SERVER = [sys.executable, "-P", "-m", "agentls"]
 EDITORS = {"old": programs.OLD, "new": programs.NEW}
 
 
@@ -62,7 +62,7 @@ class Desk:
         nvim = Nvim(self.command, cwd=self.workspace, env=self.environment())
         self.running.append(nvim)
         given = {"cmd": SERVER, "settings": {"agent": "demo"}, **config}
-        nvim.lua("vim.g.agentls = ...", given)
+        nvim.lua("vim.g.agentls = ...", {name: it for name, it in given.items() if it is not None})
         nvim.lua(LISTEN)
         return nvim
 

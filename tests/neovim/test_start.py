@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -158,6 +160,22 @@ def test_the_server_is_not_taken_from_the_folder_that_is_open(desk: Desk) -> Non
     nvim.lua("vim.g.agentls = {}; vim.env.PATH = '/usr/bin:/bin'; vim.env.VIRTUAL_ENV = nil")
     found = nvim.lua("local f = require('agentls.server').find(); return f and f.cmd[1] or ''")
     assert not found.startswith(str(desk.workspace))
+
+
+def test_modules_in_the_folder_that_is_open_are_not_run(desk: Desk) -> None:
+    trap = "import pathlib\npathlib.Path(__file__).with_name('trapped').touch()\n"
+    for name in ("agentls", "pygls", "msgspec", "asyncio", "json", "sitecustomize"):
+        desk.write(f"{name}.py", trap)
+    script = Path(sys.executable).with_name("agentls")
+    nvim = desk.nvim(cmd=None)
+    nvim.lua("vim.env.PATH = ... .. ':' .. vim.env.PATH", str(script.parent))
+    found = nvim.lua("return require('agentls.server').find().cmd")
+    assert found == [str(script)]
+    nvim.command("Agent send /run echo hi")
+    nvim.until_lua("#require('agentls').asks() == 1")
+    allow(nvim)
+    nvim.until_lua("vim.tbl_contains(happened, 'AgentlsTurnEnd')")
+    assert not (desk.workspace / "trapped").exists()
 
 
 @pytest.mark.parametrize("editor", ["new"], indirect=True)

@@ -19,6 +19,7 @@ local M = {}
 ---@field calls table<string, agentls.ToolCallEntry> Tool calls that are not finished, by their id.
 ---@field follower? agentls.Follower
 ---@field pending? agentls.DidChangeParams[] Batches that came while a snapshot was on its way.
+---@field stopping? boolean Somebody wants the running turn to stop.
 ---@field gone? boolean The server that had it has ended, and there is no other yet.
 
 ---@type table<string, agentls.Session>
@@ -52,7 +53,7 @@ local function note(session, entry)
   elseif entry.kind == "ask" then
     require("agentls.asks").seen(session, entry)
   elseif entry.kind == "turn_end" then
-    session.calls = {}
+    session.calls, session.stopping = {}, nil
     events.emit("TurnEnd", { session = session.head, entry = entry })
   end
 end
@@ -230,7 +231,7 @@ client.handle(methods.session_did_change, M.receive)
 events.on("Connected", learn)
 events.on("Disconnected", function()
   for _, session in pairs(all) do
-    session.gone, session.pending, session.calls = true, nil, {}
+    session.gone, session.pending, session.calls, session.stopping = true, nil, {}, nil
     set_head(
       session,
       vim.tbl_extend("force", session.head, {

@@ -12,7 +12,7 @@ local states = {
   idle = { "idle", "ready" },
   running = { "running", "working" },
   waiting_for_you = { "ask", "waiting for you" },
-  waiting_for_agent = { "running", "stopping; <C-c> again kills it" },
+  waiting_for_agent = { "running", "waiting for another agent" },
   failed = { "failed", "failed" },
   closed = { "rejected", "closed" },
 }
@@ -104,7 +104,7 @@ end
 ---@return string in the form of 'statusline'
 function M.winbar(session)
   local head = session.head
-  local state = state_of(head)
+  local state = session.stopping and { "running", "stopping: <C-c> again kills it" } or state_of(head)
   local group = "Agentls" .. state[1]:sub(1, 1):upper() .. state[1]:sub(2)
   local words = safe(state[2])
   if #(head.queue or {}) > 0 then

@@ -356,8 +356,14 @@ end
 ---@param id string
 function M.stop(id)
   local session = sessions.get(id)
-  if session and session.head.state == "waiting_for_agent" then
+  if session and session.stopping then
     return require("agentls.commands.recovery").offer_kill(session)
+  end
+  if session and session.head.turnRunning then
+    session.stopping = true
+    if chats[id] then
+      update_winbar(chats[id])
+    end
   end
   client.request("agentls/session/cancel", { sessionId = id }, function(error, result)
     if error then
