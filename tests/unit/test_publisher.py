@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from agentls.core import events as ev
 from agentls.core.asks import Asks
 from agentls.core.model import (
+    AskId,
     Decision,
     Level,
     Option,
@@ -108,6 +109,39 @@ def test_an_ask_does_not_wait_for_the_text_interval() -> None:
     at = next(t for t, batch in desk.sent if any("ask" in str(c) for c in batch.changes))
     assert at - before <= publisher.OTHER_INTERVAL
     assert desk.mirror.text() == "I will now"
+
+
+def test_a_lone_ask_goes_out_at_once_however_many_there_were_before() -> None:
+    desk = Desk()
+    for number in range(200):
+        desk.say("next ")
+        desk.clock.advance(0.001)
+        ask = AskId(f"a{number}")
+        desk.session.deliver(
+            ev.AskOpened(ask=ask, tool_call=ToolCallId("c"), title="may I", options=(ALLOW,))
+        )
+        before = desk.clock.time
+        desk.clock.advance(0)
+        at, batch = desk.sent[-1]
+        assert at == before
+        assert any(f"a{number}" in str(change) for change in batch.changes)
+        desk.session.deliver(ev.AskSettled(ask, Decision(option=ALLOW, by="you")))
+    desk.say("the end")
+    before = desk.clock.time
+    desk.clock.advance(1)
+    assert desk.sent[-1][0] - before <= publisher.TEXT_INTERVAL, "no debt is left"
+
+
+def test_asks_beside_an_open_one_gather() -> None:
+    desk = Desk()
+    for number in range(1000):
+        desk.session.deliver(
+            ev.AskOpened(
+                ask=AskId(f"a{number}"), tool_call=ToolCallId("c"), title="?", options=(ALLOW,)
+            )
+        )
+        desk.clock.advance(0.001)
+    assert len(desk.sent) <= 60
 
 
 def test_while_the_editor_does_not_read_nothing_is_sent_and_nothing_is_kept_twice() -> None:

@@ -98,11 +98,20 @@ class Publisher:
             feed.changed[entry.id] = entry
             if isinstance(entry, Ask) and (call := session.transcript.call(entry.call)):
                 feed.changed[call.id] = call  # it may be rejected now
-        if not feed.urgent:
+        alone = (
+            type(event) is ev.AskOpened
+            and event.decision is None
+            and len(session.transcript.open_asks()) == 1
+        )
+        if alone or not feed.urgent:
             feed.urgent = True
             if feed.timer is not None:
                 feed.timer.cancel()
-            self._schedule(feed, OTHER_INTERVAL)
+            if alone:
+                # The agent stands still until a person answers: there is nothing to gather.
+                feed.timer = self._clock.later(0.0, lambda: self._flush(feed, 0.0))
+            else:
+                self._schedule(feed, OTHER_INTERVAL)
 
     def snapshot(
         self, session: Session, last: int | None, before: int | None = None
