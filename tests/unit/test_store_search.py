@@ -269,3 +269,19 @@ def test_a_megabyte_without_a_space_is_taken_apart_at_once() -> None:
     assert pieces("x" * 1_000_000) == ""
     assert pieces("x" * 500_000 + "Y" + "z" * 500_000).startswith("x" * 500_000 + " Y")
     assert pieces("loadConfig HTTPServer plain aB") == ("load Config \x02x\x02 a B")
+
+
+def test_what_a_server_that_ended_at_once_has_not_indexed_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "agentls.db"
+    with desk(path) as one:
+        session = one.session("first", "claude", "/projects/one")
+        session.deliver(turn(1, "hello"))
+        session.deliver(said("the last needle"))
+        close(session)
+    with sqlite3.connect(path) as connection:  # as if it had had no time for it
+        connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
+        connection.execute("DELETE FROM passage")
+        connection.execute("UPDATE entry SET indexed = 1")
+    connection.close()
+    with desk(path) as other:
+        assert [hit.entry for hit in other.store.sessions.search("needle", ANY)] == ["e2"]

@@ -28,11 +28,17 @@ _LONGEST_WORD: Final = 200
 _LOWER: Final = (1 << NUMBER_BITS) - 1
 
 
+def is_behind(connection: sqlite3.Connection) -> bool:
+    """Whether there are entries to index."""
+    query = f"SELECT 1 FROM entry WHERE indexed = {TO_INDEX} LIMIT 1"
+    return connection.execute(query).fetchone() is not None
+
+
 def index_some(connection: sqlite3.Connection) -> bool:
     """Index entries for a short while; whether there are more."""
-    query = f"SELECT key FROM entry WHERE indexed = {TO_INDEX} LIMIT ?"
-    if connection.execute(query, (1,)).fetchone() is None:
+    if not is_behind(connection):
         return False
+    query = f"SELECT key FROM entry WHERE indexed = {TO_INDEX} LIMIT ?"
     end = time.monotonic() + _SLICE
     with transaction(connection):
         keys = [key for (key,) in connection.execute(query, (_AT_ONCE,))]

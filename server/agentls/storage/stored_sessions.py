@@ -19,7 +19,7 @@ from . import reading
 from .database import NewerSchema, connect_known, connect_to_read, transaction
 from .exchange import given_out, read, taken_in
 from .faults import Fault, fault_of, sentence
-from .index import merge_some, search
+from .index import index_some, is_behind, merge_some, search
 from .recovery import recover
 from .removal import delete_some, doom
 from .rows import clean
@@ -27,6 +27,8 @@ from .servers import is_alive
 from .writer import folder_of_servers
 
 _ALL = Filter()
+_STEPS_BEFORE_SEARCH = 10
+"""More than that is left to the chores: whoever searches waits for it."""
 
 
 class OwnName(Protocol):
@@ -78,7 +80,18 @@ class StoredSessions:
 
     def search(self, words: str, wanted: Filter = _ALL, *, limit: int = 50) -> list[Hit]:
         with self._reading() as connection:
+            behind = is_behind(connection)
+        if behind:
+            self._catch_up()
+        with self._reading() as connection:
             return search(connection, words, wanted, limit)
+
+    def _catch_up(self) -> None:
+        """Index what a server that ended at once has left, or what has only just been said."""
+        with suppress(StoreError), self._writing() as connection:
+            for _ in range(_STEPS_BEFORE_SEARCH):
+                if not index_some(connection):
+                    return
 
     def export(self, id: SessionId) -> bytes:
         return given_out(self.load(id))
