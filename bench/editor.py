@@ -96,7 +96,7 @@ class Editor:
 
     # -- what an editor does
 
-    def initialize(self) -> Json:
+    def initialize(self, **settings: Any) -> Json:
         root = self.folder.as_uri()
         answer: Json = self.request(
             "initialize",
@@ -105,6 +105,7 @@ class Editor:
                 "rootUri": root,
                 "workspaceFolders": [{"uri": root, "name": "bench"}],
                 "capabilities": {"experimental": {"agentls": {"version": 1}}},
+                "initializationOptions": settings,
             },
         )
         return answer

@@ -30,6 +30,7 @@ NAMES = (
     "decision",
     "many_sessions",
     "long_life",
+    "tools_start",
     "streamed_text",
     "terminal",
     "minimal_edits",

@@ -41,9 +41,11 @@ if TYPE_CHECKING:
     from .core.changes.looking import Person
     from .core.changes.reviewing import Reviewing
     from .core.ports import ToolDoor
+    from .core.tools.desk import Spot
     from .core.tools.own_asks import OwnAsks
     from .core.tools.tool import Tool
     from .core.tools.waiting import Waiting
+    from .files.label_process import Labels
     from .storage.rules import RuleBook
     from .terminal.hosted import HostedTerminals
     from .tools.host import Tools
@@ -71,6 +73,7 @@ class App:
         self.desktop = Desktop()
         self._tools: Tools | None = None
         self._own_asks: OwnAsks
+        self._labelled: Labels | None = None
         self.agents = Agents(
             catalog,
             tasks,
@@ -150,7 +153,6 @@ class App:
         from .core.changes.reviewing import Reviewing
         from .core.changes.watch import Watch
         from .files.folders import Contents, Folders
-        from .files.label_process import Labels
         from .files.review_files import ReviewFiles
 
         contents = Contents()
@@ -159,8 +161,8 @@ class App:
         self.sessions.forgotten.append(review.session_closed)
         folders = Folders(state_folder(os.environ), os.environ, contents)
         watch = Watch(review, folders, person, self.clock, self.tasks)
-        labels = Labels()
-        self._closing += (folders.close, labels.close)
+        labels = self._labels()
+        self._closing.append(folders.close)
 
         async def label(path: str, text: str, parts: Sequence[tuple[int, int]]) -> list[str]:
             return await asyncio.to_thread(labels.of, path, text, parts)
@@ -198,6 +200,7 @@ class App:
     def _build_tools(self) -> tuple[Tools, OwnAsks]:
         from .core.tools.buffer_tools import buffer_tools
         from .core.tools.calls import ToolCalls
+        from .core.tools.code_tools import code_tools
         from .core.tools.own_asks import OwnAsks
         from .core.tools.person_tools import person_tools
         from .core.tools.terminal_tools import terminal_tools
@@ -212,6 +215,7 @@ class App:
                 *terminal_tools(waiting),
                 *buffer_tools(self.desktop, waiting),
                 *person_tools(waiting, self.settings.ask_timeout),
+                *code_tools(self.desktop, waiting, asyncio.sleep, self._outline),
             ]
         toolbox = Toolbox(tools)
         own = OwnAsks(toolbox)
@@ -231,6 +235,19 @@ class App:
         )
         everybody = self.settings.offer_orchestration
         return family_tools(self.family, starting, waiting, for_all=everybody)
+
+    async def _outline(self, path: str, text: str) -> Sequence[Spot]:
+        from .files.outlines import outline
+
+        return await asyncio.to_thread(outline, self._labels(), path, text)
+
+    def _labels(self) -> Labels:
+        if self._labelled is None:
+            from .files.label_process import Labels
+
+            self._labelled = Labels()
+            self._closing.append(self._labelled.close)
+        return self._labelled
 
     def _workplace(self, session: Session) -> Workplace:
         files = FileWork(session, self.files, resolve, self.tasks)

@@ -46,6 +46,7 @@ class Bench:
         *scenarios: str,
         plugin: bool = True,
         runs_terminals: bool = False,
+        knows_code: bool = False,
         options: dict[str, Any] | None = None,
         capabilities: dict[str, Any] | None = None,
     ) -> Editor:
@@ -56,6 +57,7 @@ class Bench:
             self.workspace,
             plugin=plugin,
             runs_terminals=runs_terminals,
+            knows_code=knows_code,
             options=options,
             capabilities=capabilities,
         )

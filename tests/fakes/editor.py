@@ -116,6 +116,7 @@ class Editor:
         plugin: bool = True,
         runs_terminals: bool = False,
         saves_documents: bool = False,
+        knows_code: bool = False,
         capabilities: Json | None = None,
         options: Json | None = None,
     ) -> Json:
@@ -125,6 +126,7 @@ class Editor:
                 "version": 1,
                 **({"runsTerminals": True} if runs_terminals else {}),
                 **({"savesDocuments": True} if saves_documents else {}),
+                **({"knowsCode": True} if knows_code else {}),
             }
             capabilities["experimental"] = {"agentls": ours}
         result = await self.request(

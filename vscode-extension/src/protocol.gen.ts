@@ -1112,6 +1112,68 @@ export interface RuleExplainResult {
   rule?: RuleItem | null;
 }
 
+/** A file to look at; all files that the editor knows if it is empty. */
+export interface CodeFileParams {
+  /** @default "" */
+  uri?: string;
+}
+
+/** A place in a file. Lines and characters count from 0, as in LSP, in UTF-16. */
+export interface CodePlaceParams {
+  uri: string;
+  line: number;
+  character: number;
+}
+
+/** A name, or a part of one. */
+export interface CodeQueryParams {
+  query: string;
+}
+
+/** What a language server or linter says. Lines and characters count from 0. */
+export interface CodeProblem {
+  uri: string;
+  line: number;
+  character: number;
+  /** error, warning, information or hint. */
+  severity: string;
+  message: string;
+  /** @default "" */
+  source?: string;
+  /** @default "" */
+  code?: string;
+}
+
+/** What the editor shows by others than agentls. */
+export interface CodeProblemsResult {
+  problems: readonly CodeProblem[];
+}
+
+/** A place that a language server names. Lines and characters count from 0. */
+export interface CodeSpot {
+  uri: string;
+  line: number;
+  character: number;
+  /** @default "" */
+  name?: string;
+  /**
+   * function, class, variable…
+   * @default ""
+   */
+  kind?: string;
+  /**
+   * What contains it.
+   * @default ""
+   */
+  inside?: string;
+}
+
+/** The places; without any, `known` says whether somebody was there to be asked. */
+export interface CodeSpotsResult {
+  spots: readonly CodeSpot[];
+  known: boolean;
+}
+
 /** Without an agent the one that ran last; without a path a new file in the state folder. */
 export interface RecordingParams {
   /** @default "" */
@@ -1680,6 +1742,16 @@ export interface ServerRequests {
   "agentls/terminal/release": { params: TerminalParams; result: Nothing };
   /** Save a document that an agent edited. */
   "agentls/document/save": { params: DocumentParams; result: DocumentSaveResult };
+  /** Tell what language servers complain about. */
+  "agentls/code/problems": { params: CodeFileParams; result: CodeProblemsResult };
+  /** Tell where a name is defined. */
+  "agentls/code/definition": { params: CodePlaceParams; result: CodeSpotsResult };
+  /** Tell where a name is used. */
+  "agentls/code/references": { params: CodePlaceParams; result: CodeSpotsResult };
+  /** Tell the symbols of a file. */
+  "agentls/code/symbols": { params: CodeFileParams; result: CodeSpotsResult };
+  /** Find symbols of the project. */
+  "agentls/code/search": { params: CodeQueryParams; result: CodeSpotsResult };
 }
 
 /** All methods. */
@@ -1748,6 +1820,11 @@ export const methods = {
   terminalRun: "agentls/terminal/run",
   terminalRelease: "agentls/terminal/release",
   documentSave: "agentls/document/save",
+  codeProblems: "agentls/code/problems",
+  codeDefinition: "agentls/code/definition",
+  codeReferences: "agentls/code/references",
+  codeSymbols: "agentls/code/symbols",
+  codeSearch: "agentls/code/search",
 } as const satisfies Record<
   string,
   keyof Requests | keyof Notifications | keyof EditorNotifications | keyof ServerRequests
@@ -1923,6 +2000,9 @@ export const defaults: {
   readonly RuleAddParams: Defaults<RuleAddParams>;
   readonly RuleExplainParams: Defaults<RuleExplainParams>;
   readonly RuleExplainResult: Defaults<RuleExplainResult>;
+  readonly CodeFileParams: Defaults<CodeFileParams>;
+  readonly CodeProblem: Defaults<CodeProblem>;
+  readonly CodeSpot: Defaults<CodeSpot>;
   readonly RecordingParams: Defaults<RecordingParams>;
   readonly TerminalItem: Defaults<TerminalItem>;
   readonly TerminalListParams: Defaults<TerminalListParams>;
@@ -2062,6 +2142,9 @@ export const defaults: {
   },
   RuleExplainParams: { command: null, path: null, write: false, agent: "", cwd: "" },
   RuleExplainResult: { rule: null },
+  CodeFileParams: { uri: "" },
+  CodeProblem: { source: "", code: "" },
+  CodeSpot: { name: "", kind: "", inside: "" },
   RecordingParams: { agent: "", path: "" },
   TerminalItem: { ended: null, exitCode: null, signal: "" },
   TerminalListParams: { sessionId: "", running: false },

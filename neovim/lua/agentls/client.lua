@@ -27,6 +27,7 @@ local listening = {
   "follow",
   "reload",
   "save",
+  "code",
   "terminals",
   "status",
   "changes.marks",
@@ -133,7 +134,12 @@ function M.config()
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   local runs_terminals = require("agentls.terminals").runs_them()
   capabilities.experimental = {
-    agentls = { version = protocol.version, runsTerminals = runs_terminals, savesDocuments = true },
+    agentls = {
+      version = protocol.version,
+      runsTerminals = runs_terminals,
+      savesDocuments = true,
+      knowsCode = true,
+    },
   }
   local lsp_handlers = {}
   for method, handler in pairs(handlers) do

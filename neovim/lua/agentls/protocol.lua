@@ -879,6 +879,57 @@
 ---@field why string
 ---@field rule? agentls.RuleItem
 
+---A file to look at; all files that the editor knows if it is empty.
+---@class (exact) agentls.CodeFileParams
+---Default: ""
+---@field uri? string
+
+---A place in a file. Lines and characters count from 0, as in LSP, in UTF-16.
+---@class (exact) agentls.CodePlaceParams
+---@field uri string
+---@field line integer
+---@field character integer
+
+---A name, or a part of one.
+---@class (exact) agentls.CodeQueryParams
+---@field query string
+
+---What a language server or linter says. Lines and characters count from 0.
+---@class (exact) agentls.CodeProblem
+---@field uri string
+---@field line integer
+---@field character integer
+---error, warning, information or hint.
+---@field severity string
+---@field message string
+---Default: ""
+---@field source? string
+---Default: ""
+---@field code? string
+
+---What the editor shows by others than agentls.
+---@class (exact) agentls.CodeProblemsResult
+---@field problems agentls.CodeProblem[]
+
+---A place that a language server names. Lines and characters count from 0.
+---@class (exact) agentls.CodeSpot
+---@field uri string
+---@field line integer
+---@field character integer
+---Default: ""
+---@field name? string
+---function, class, variable…
+---Default: ""
+---@field kind? string
+---What contains it.
+---Default: ""
+---@field inside? string
+
+---The places; without any, `known` says whether somebody was there to be asked.
+---@class (exact) agentls.CodeSpotsResult
+---@field spots agentls.CodeSpot[]
+---@field known boolean
+
 ---Without an agent the one that ran last; without a path a new file in the state folder.
 ---@class (exact) agentls.RecordingParams
 ---Default: ""
@@ -1413,6 +1464,16 @@ M.methods = {
   terminal_release = "agentls/terminal/release",
   ---Save a document that an agent edited: params agentls.DocumentParams, result agentls.DocumentSaveResult.
   document_save = "agentls/document/save",
+  ---Tell what language servers complain about: params agentls.CodeFileParams, result agentls.CodeProblemsResult.
+  code_problems = "agentls/code/problems",
+  ---Tell where a name is defined: params agentls.CodePlaceParams, result agentls.CodeSpotsResult.
+  code_definition = "agentls/code/definition",
+  ---Tell where a name is used: params agentls.CodePlaceParams, result agentls.CodeSpotsResult.
+  code_references = "agentls/code/references",
+  ---Tell the symbols of a file: params agentls.CodeFileParams, result agentls.CodeSpotsResult.
+  code_symbols = "agentls/code/symbols",
+  ---Find symbols of the project: params agentls.CodeQueryParams, result agentls.CodeSpotsResult.
+  code_search = "agentls/code/search",
 }
 
 ---For `workspace/executeCommand`, each with the params of its request as argument.
@@ -1608,6 +1669,9 @@ M.defaults = {
   RuleListResult = { problems = {} },
   RuleAddParams = { scope = "project", cwd = "" },
   RuleExplainParams = { write = false, agent = "", cwd = "" },
+  CodeFileParams = { uri = "" },
+  CodeProblem = { source = "", code = "" },
+  CodeSpot = { name = "", kind = "", inside = "" },
   RecordingParams = { agent = "", path = "" },
   TerminalItem = { signal = "" },
   TerminalListParams = { sessionId = "", running = false },

@@ -18,6 +18,8 @@ class EditorAbilities(Struct, frozen=True, kw_only=True):
     """Its front end runs commands in terminals of its own."""
     saves_documents: bool = False
     """Its front end saves a document when it is asked to."""
+    knows_code: bool = False
+    """Its front end can be asked what the editor's language servers know."""
     progress: bool = False
     message_request: bool = False
     show_document: bool = False
@@ -40,6 +42,7 @@ def abilities(params: lsp.InitializeParams) -> EditorAbilities:
         name=params.client_info.name if params.client_info else "",
         plugin=isinstance(ours, dict),
         runs_terminals=isinstance(ours, dict) and ours.get("runsTerminals") is True,
+        knows_code=isinstance(ours, dict) and ours.get("knowsCode") is True,
         saves_documents=isinstance(ours, dict) and ours.get("savesDocuments") is True,
         progress=bool(window and window.work_done_progress),
         message_request=bool(window and window.show_message),

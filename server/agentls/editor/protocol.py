@@ -938,6 +938,65 @@ class RuleExplainResult(Wire):
     rule: RuleItem | None = None
 
 
+class CodeFileParams(Wire):
+    """A file to look at; all files that the editor knows if it is empty."""
+
+    uri: str = ""
+
+
+class CodePlaceParams(Wire):
+    """A place in a file. Lines and characters count from 0, as in LSP, in UTF-16."""
+
+    uri: str
+    line: int
+    character: int
+
+
+class CodeQueryParams(Wire):
+    """A name, or a part of one."""
+
+    query: str
+
+
+class CodeProblem(Wire):
+    """What a language server or linter says. Lines and characters count from 0."""
+
+    uri: str
+    line: int
+    character: int
+    severity: str
+    """error, warning, information or hint."""
+    message: str
+    source: str = ""
+    code: str = ""
+
+
+class CodeProblemsResult(Wire):
+    """What the editor shows by others than agentls."""
+
+    problems: list[CodeProblem]
+
+
+class CodeSpot(Wire):
+    """A place that a language server names. Lines and characters count from 0."""
+
+    uri: str
+    line: int
+    character: int
+    name: str = ""
+    kind: str = ""
+    """function, class, variable…"""
+    inside: str = ""
+    """What contains it."""
+
+
+class CodeSpotsResult(Wire):
+    """The places; without any, `known` says whether somebody was there to be asked."""
+
+    spots: list[CodeSpot]
+    known: bool
+
+
 class RecordingParams(Wire):
     """Without an agent the one that ran last; without a path a new file in the state folder."""
 
@@ -1631,6 +1690,37 @@ SERVER_REQUESTS: tuple[Method, ...] = (
         params=DocumentParams,
         result=DocumentSaveResult,
     ),
+    Method(
+        name="code/problems",
+        title="Tell what language servers complain about",
+        params=CodeFileParams,
+        result=CodeProblemsResult,
+    ),
+    Method(
+        name="code/definition",
+        title="Tell where a name is defined",
+        params=CodePlaceParams,
+        result=CodeSpotsResult,
+    ),
+    Method(
+        name="code/references",
+        title="Tell where a name is used",
+        params=CodePlaceParams,
+        result=CodeSpotsResult,
+    ),
+    Method(
+        name="code/symbols",
+        title="Tell the symbols of a file",
+        params=CodeFileParams,
+        result=CodeSpotsResult,
+    ),
+    Method(
+        name="code/search",
+        title="Find symbols of the project",
+        params=CodeQueryParams,
+        result=CodeSpotsResult,
+    ),
 )
 """Server to editor; each only to editors that said they can: `experimental.agentls.runsTerminals`
-for terminals, `experimental.agentls.savesDocuments` for documents."""
+for terminals, `experimental.agentls.savesDocuments` for documents, `experimental.agentls.knowsCode`
+for code."""

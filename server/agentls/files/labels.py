@@ -26,7 +26,7 @@ _LONGEST_NAME: Final = 80
 _WRAPPERS: Final = frozenset(
     {"decorated_definition", "export_statement", "template_declaration", "internal_module"}
 )
-_JOINED: Final = " \u203a "
+JOINED: Final = " \u203a "
 Lines = tuple[int, int]
 """The first and the last line of a part, counted from zero."""
 
@@ -74,7 +74,7 @@ def _label(root: Node, source: bytes, starts: list[int], part: Lines, language: 
     inner = source[start:end].strip()
     start += source[start:end].find(inner)
     names = _names(root.walk(), source, start, start + len(inner), language)
-    return _JOINED.join(names)
+    return JOINED.join(names)
 
 
 def _names(

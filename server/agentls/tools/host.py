@@ -65,8 +65,7 @@ class Tools:
         """A new way in for the agent of a session; an earlier one is shut."""
         if self._socket is None:
             self._socket = _listening()
-            # Loading the library takes 0.4 s. Whoever connects meanwhile waits in the backlog.
-            self._tasks.start(self._serve(self._socket), "serve tools to agents")
+            asyncio.get_running_loop().add_reader(self._socket, self._come)
         self.dismiss(session.id)
         secret = secrets.token_urlsafe(32)
         key = _key(secret)
@@ -98,6 +97,7 @@ class Tools:
         if self._http is not None:
             await self._http.close()
         elif self._socket is not None:
+            asyncio.get_running_loop().remove_reader(self._socket)
             self._socket.close()
 
     @property
@@ -107,6 +107,12 @@ class Tools:
         return f"{LOOPBACK}:{self._socket.getsockname()[1]}"
 
     # -- requests
+
+    def _come(self) -> None:
+        """The first one. Loading the library takes 0.4 s; they wait in the backlog meanwhile."""
+        assert self._socket is not None, "that is where they come"
+        asyncio.get_running_loop().remove_reader(self._socket)
+        self._tasks.start(self._serve(self._socket), "serve tools to agents")
 
     async def _serve(self, listening: socket.socket) -> None:
         try:

@@ -40,6 +40,7 @@ class HttpServer:
             timeout_keep_alive=_KEEP_ALIVE,
         )
         self._server: asyncio.Server | None = None
+        self._closing = False
 
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
@@ -52,15 +53,22 @@ class HttpServer:
         """End what is still being answered."""
         if self._server is not None:
             self._server.close()
-        for task in (tasks := tuple(self._state.tasks)):
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
         for connection in tuple(self._state.connections):
             if connection.transport is not None:
                 connection.transport.abort()
+        self._closing = True
+        await asyncio.sleep(0)  # until each knows that nobody listens any more
+        for task in (tasks := tuple(self._state.tasks)):
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
-        status = await self._application(scope, receive, send) if scope["type"] == "http" else 400
+        try:
+            status = await self._application(scope, receive, send)
+        except asyncio.CancelledError:
+            if self._closing:
+                return  # uvicorn would report it as a failure
+            raise
         if status:
             headers = [(b"content-length", b"0"), (b"connection", b"close")]
             await send({"type": "http.response.start", "status": status, "headers": headers})

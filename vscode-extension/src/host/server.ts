@@ -19,6 +19,7 @@ import {
   type Requests,
 } from "../protocol.gen";
 import type { ServerState } from "../common/messages";
+import { answerAboutCode } from "./code";
 import { environments, isProgram } from "./environments";
 import { findServer } from "./findServer";
 import { commandIds, serverSettings } from "./manifest.gen";
@@ -161,7 +162,7 @@ export class Server implements vscode.Disposable {
         const experimental = (capabilities.experimental ?? {}) as Record<string, unknown>;
         capabilities.experimental = {
           ...experimental,
-          agentls: { version: PROTOCOL_VERSION, savesDocuments: true },
+          agentls: { version: PROTOCOL_VERSION, savesDocuments: true, knowsCode: true },
         };
       },
       initialize: () => undefined,
@@ -174,6 +175,7 @@ export class Server implements vscode.Disposable {
       });
     }
     client.onRequest("agentls/document/save", saveDocument);
+    answerAboutCode(client);
     client.onDidChangeState(({ newState }) => {
       if (this.client !== client) return;
       if (newState === State.Running) this.become({ state: "running" });
