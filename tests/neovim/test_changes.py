@@ -284,3 +284,47 @@ def test_an_edit_that_was_asked_for_is_marked_too(desk: Desk) -> None:
     nvim.until_lua("#require('agentls').asks() == 1")
     allow(nvim)
     nvim.until(lambda: set(signs(nvim)) == {7}, "the line is marked")
+
+
+@pytest.fixture
+def conflict(desk: Desk, file: Path) -> Nvim:
+    """The person and the agent have changed the same line, and the person has not saved."""
+    nvim = desk.nvim(settings={"agent": "puppet"})
+    nvim.command("edit counting.txt")
+    nvim.command("Agent new")
+    nvim.until_lua("#require('agentls').sessions() == 1")
+    nvim.command("stopinsert | wincmd t")
+    nvim.lua("vim.api.nvim_buf_set_lines(vim.fn.bufnr('counting.txt'), 2, 3, false, { 'mine' })")
+    play(nvim, {"write": str(file), "text": OLD.replace("line 3\n", "the agent's\n")})
+    nvim.until_lua("#require('agentls.conflicts').list() == 1")
+    return nvim
+
+
+MINE = OLD.replace("line 3\n", "mine\n")
+AGENTS = OLD.replace("line 3\n", "the agent's\n")
+
+
+def test_a_conflict_is_said_and_neovim_does_not_stop_to_ask(conflict: Nvim, file: Path) -> None:
+    conflict.until_lua("table.concat(said, ' '):find(':Agent conflicts', 1, true) ~= nil")
+    conflict.post("nvim_command", "checktime")
+    conflict.until_lua("table.concat(said, ' '):find('was changed on disk', 1, true) ~= nil")
+    assert conflict.request("nvim_get_mode") == {"mode": "n", "blocking": False}
+    assert (buffer(conflict), file.read_text()) == (MINE, AGENTS), "neither is lost"
+
+
+@pytest.mark.parametrize("choice", ["mine", "agent", "merge"])
+def test_a_conflict_is_settled_as_the_person_says(conflict: Nvim, file: Path, choice: str) -> None:
+    conflict.lua(
+        "local wanted = ...; vim.ui.select = function(items, options, done)"
+        " done(vim.iter(items):find(function(i) return i.take == wanted end)) end",
+        choice,
+    )
+    conflict.command("Agent conflicts")
+    conflict.until_lua("#require('agentls.conflicts').list() == 0")
+    if choice == "merge":
+        conflict.until(lambda: "<<<<<<<" in buffer(conflict), "both, marked")
+        assert "mine\n" in buffer(conflict)
+        assert "the agent's\n" in buffer(conflict)
+    else:
+        wanted = MINE if choice == "mine" else AGENTS
+        conflict.until(lambda: buffer(conflict) == file.read_text() == wanted, "one text")

@@ -32,6 +32,7 @@ local listening = {
   "status",
   "changes.marks",
   "changes.lists",
+  "conflicts",
 }
 local group = vim.api.nvim_create_augroup("agentls.client", {})
 

@@ -188,6 +188,7 @@ M.subcommands = {
     end,
   },
   changes = { run = of("changes.lists", "quickfix") },
+  conflicts = { run = of("conflicts", "choose") },
   diff = { run = of("changes.lists", "diff") },
   keep = review("keep"),
   undo = review("undo"),

@@ -25,6 +25,23 @@ function M.check()
   end
 end
 
+---Neovim would stop and ask what to do with a buffer that has unsaved changes; the server merges, or keeps both.
+vim.api.nvim_create_autocmd("FileChangedShell", {
+  group = vim.api.nvim_create_augroup("agentls.reload", {}),
+  callback = function(args)
+    local client = require("agentls.client").id()
+    local ours = client and vim.lsp.buf_is_attached(args.buf, client)
+    if not (ours and vim.bo[args.buf].modified) then
+      vim.v.fcs_choice = "ask" -- as without this
+      return
+    end
+    vim.v.fcs_choice = ""
+    local name = vim.fn.fnamemodify(api.nvim_buf_get_name(args.buf), ":~:.")
+    local text = ("%s was changed on disk while you have unsaved changes in it."):format(name)
+    require("agentls.notice").say(text, vim.log.levels.WARN)
+  end,
+})
+
 local changes = { edit = true, delete = true, move = true, execute = true }
 
 events.on("ToolCall", function(data)
