@@ -161,6 +161,7 @@ class App:
         self.sessions.forgotten.append(review.session_closed)
         folders = Folders(state_folder(os.environ), os.environ, contents)
         watch = Watch(review, folders, person, self.clock, self.tasks)
+        files.decided = watch.decided
         labels = self._labels()
         self._closing.append(folders.close)
 

@@ -109,6 +109,7 @@ class Desk:
         new = "".join((*lines[:line], text, *lines[line:]))
         self.folder.files[PATH] = FileState(new, 0o644)
         self.review.edited(PATH, Range(place, place), text, Encoding.UTF_16)
+        self.review.typed(PATH)
 
 
 @pytest.fixture

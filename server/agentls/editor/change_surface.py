@@ -158,11 +158,14 @@ class ChangeSurface:
         return self._reviewing.review.changes() if self._reviewing else []
 
     def _pending(self, path: str) -> Iterator[tuple[Change, Hunk]]:
-        for change in self._all():
-            if change.path == path:
-                for hunk in change.hunks:
-                    if hunk.state.value == "pending":
-                        yield change, hunk
+        if self._reviewing is None:
+            return
+        from ..core.changes.review import Selection  # noqa: PLC0415 - not at start
+
+        for change in self._reviewing.review.changes(Selection(path=path)):
+            for hunk in change.hunks:
+                if hunk.state.value == "pending":
+                    yield change, hunk
 
     # -- what the editor asks for
 

@@ -39,6 +39,7 @@ class Document:
         "_saved_version",
         "_text",
         "language_id",
+        "last",
         "saved_at",
         "uri",
         "version",
@@ -50,6 +51,8 @@ class Document:
         self.version = version
         self._lines = split_lines(text)
         self._text: str | None = None
+        self.last: Sequence[ContentChange] = ()
+        """The changes of the last notification."""
         self.saved()
 
     def saved(self) -> None:
@@ -148,6 +151,7 @@ class Documents:
             raise BadRequest(message, hint=_OUT_OF_STEP) from error
         for change in sent.contentChanges:
             document.apply(change, self.encoding)
+        document.last = sent.contentChanges
         document.version = version
         self._tell(document)
         return document

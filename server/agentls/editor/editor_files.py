@@ -40,6 +40,8 @@ class EditorFiles:
         self._edits = edits
         self.writing: Writing = lambda *_: lambda: None
         """Told before it is saved; what it returns takes that back."""
+        self.busy: set[Document] = set()
+        """Documents that are being written for somebody else than the person."""
 
     async def read(self, path: str) -> FileText | None:
         disk = await self._disk.read(path)
@@ -67,7 +69,11 @@ class EditorFiles:
             raise FileMoved(f"{path} was closed in the editor meanwhile.", hint="Try again.")
         if document.version != state.version or document.text != state.text:
             raise typed(path)
-        return await self._write_open(path, text, document, state.disk)
+        self.busy.add(document)
+        try:
+            return await self._write_open(path, text, document, state.disk)
+        finally:
+            self.busy.discard(document)
 
     async def _write_open(
         self, path: str, text: str, document: Document, disk: FileText | None

@@ -90,18 +90,19 @@ class Saves:
     def saves(self, path: str) -> list[tuple[str, str]]:
         return self._saves.pop(path, [])
 
-    def agent_wrote(self, origin: Origin, path: str, before: FileState, after: FileState) -> None:
+    def agent_wrote(self, origin: Origin, path: str, before: FileState, after: FileState) -> bool:
         document = self.open_at(path)
         if document is None or not isinstance(after.content, str):
-            return
+            return False
         text = document.text
         if text not in (before.content, after.content) and document.changed:
             base = before.content if isinstance(before.content, str) else ""
             conflict = Conflict(path=path, agent=origin.agent, before=base, written=after.content)
             work = self._guard(conflict, document)
             self._tasks.start(work, f"guard {path}")
-        else:
-            self._agreed[path] = after.content
+            return True
+        self._agreed[path] = after.content
+        return False
 
     async def _guard(self, conflict: Conflict, document: Document) -> None:
         """Unsaved text and what the agent wrote both stay, in one text if that can be."""

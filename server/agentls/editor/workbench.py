@@ -216,6 +216,8 @@ class Workbench:
             say=lambda text: self._tell_problems([text]),
             merge_in=edits.make,
             tasks=services.tasks,
+            disk=services.files.disk,
+            busy=lambda document: document in files.busy,
             conflicts=Conflicts(editor, self._documents, diagnostics, tell=self._line.tell),
         )
         files.writing = self.reviews.saves.writing

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+from collections.abc import Callable
 
 from agentls.core.changes.record import MISSING, Blob, FileState
 from agentls.core.changes.review import Outcome
@@ -35,6 +36,8 @@ class ReviewFiles:
         self._files = files
         self._disk = DiskFiles()
         self._contents = contents
+        self.decided: Callable[[str, FileState, FileState], None] = lambda *_: None
+        """Told of every file that was changed here, with the state before and after."""
 
     async def current(self, path: str) -> FileState:
         return (await self._read(path))[0]
@@ -55,6 +58,7 @@ class ReviewFiles:
         except OSError as error:
             why = f"It cannot be changed: {(error.strerror or str(error)).lower()}."
             return Outcome(done=False, why=why)
+        self.decided(path, now, new)
         return Outcome(done=True)
 
     async def _read(self, path: str) -> tuple[FileState, FileText | None, bool]:

@@ -44,6 +44,6 @@ class Person(Protocol):
         """Which text they made of which and saved since this was last asked."""
         ...
 
-    def agent_wrote(self, origin: Origin, path: str, before: FileState, after: FileState) -> None:
-        """On disk; `before` has what the person saved."""
+    def agent_wrote(self, origin: Origin, path: str, before: FileState, after: FileState) -> bool:
+        """On disk; `before` has what the person saved. Whether they have unsaved text in it."""
         ...

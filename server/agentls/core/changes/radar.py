@@ -49,6 +49,11 @@ class Radar:
         sessions = tuple(it for it in there if it is not None)
         return Meeting(path, sessions, None in there) if len(there) > 1 else None
 
+    def only_agents(self, path: str) -> bool:
+        """Whether somebody is there, but not the person."""
+        there = self._there.get(path)
+        return bool(there) and None not in (there or ())
+
     def _leave(self, session: SessionId) -> None:
         for there in self._there.values():
             there.pop(session, None)

@@ -106,6 +106,7 @@ class Review:
         self._records: dict[ChangeId, Record] = {}
         self._radar = Radar()
         self._count = 0
+        self._stamps: dict[str, int] = {}
         self.observers: list[ReviewObserver] = []
 
     # -- which there are
@@ -164,9 +165,21 @@ class Review:
         return change
 
     def edited(self, path: str, range: Range, text: str, encoding: Encoding) -> None:
-        """The person typed in an open document."""
+        """A document changed here, which was just as the file was last seen, see `stamp`: costs
+        as much as the edit is long, and not as the file is."""
         self._follow(self._at(path), lambda hunks: hunks.edit(range, text, encoding))
+
+    def stamp(self, path: str) -> int:
+        """Another whenever the text of a file was seen anew, and not by `edited`."""
+        return self._stamps.get(path, 0)
+
+    def typed(self, path: str) -> None:
+        """The person is at work in a file, whether it is saved or not."""
         self._meet(path, None)
+
+    def missing_person(self, path: str) -> bool:
+        """Whether agents are at work in a file, and the person is not known to be."""
+        return self._radar.only_agents(path)
 
     def seen(self, path: str, now: FileState, *, by_user: bool = False) -> None:
         """A file is as this now, by whatever way it got there."""
@@ -277,6 +290,7 @@ class Review:
             if text is None or record.hunks is None:
                 return [Refusal(record.id, tuple(ids), "The file is not a text any more.")]
             record.hunks.see(text)
+            self._stamps[record.path] = self.stamp(record.path) + 1
             plan = record.hunks.undoing(ids) if back else record.hunks.redoing(ids)
             refused = [Refusal(record.id, plan.refused, _ALTERED)] if plan.refused else []
             if not plan.hunks:
@@ -323,10 +337,12 @@ class Review:
         if record.hunks is None or text is None:
             raise BadRequest("Only texts can be merged.", hint="Undo the change as a whole.")
         record.hunks.see(text)
+        self._stamps[record.path] = self.stamp(record.path) + 1
         return merge(record.hunks, ids or record.hunks.ids())
 
     def _seen(self, path: str, now: FileState, *, but: Record | None = None) -> None:
         text = text_of(now)
+        self._stamps[path] = self.stamp(path) + 1
         if text is not None:
             records = [record for record in self._at(path) if record is not but]
             self._follow(records, lambda hunks: hunks.see(text))

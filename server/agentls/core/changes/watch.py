@@ -56,6 +56,8 @@ class Watch:
         self._soon: dict[str, Timer] = {}
         self._took = 0.0
         """Seconds that the last look took."""
+        self._decided: dict[str, list[tuple[FileState, FileState]]] = {}
+        """What decisions made of files since the last look at them."""
         self._count = 0
 
     # -- what sessions do
@@ -132,6 +134,11 @@ class Watch:
 
     # -- whose it is
 
+    def decided(self, path: str, before: FileState, after: FileState) -> None:
+        """A file was changed because a person undid something or went back: not by an agent."""
+        if any(_within(path, turn.session.cwd) for turn in self._turns.values()):
+            self._decided.setdefault(path, []).append((before, after))
+
     async def _take_in(self, look: Look) -> None:
         await self._person.settled(look.found)
         for found in look.found:
@@ -145,7 +152,8 @@ class Watch:
             return
         self._review.seen(found.path, before, by_user=before != found.before)
         self._review.wrote(turn.origin, found.path, before, found.after)
-        self._person.agent_wrote(turn.origin, found.path, before, found.after)
+        if self._person.agent_wrote(turn.origin, found.path, before, found.after):
+            self._review.typed(found.path)
 
     def _with_saves(self, found: Found) -> FileState:
         """The file before the agent changed it, but after what the person did to it."""
@@ -156,6 +164,8 @@ class Watch:
                 before = FileState(carried, before.mode) if carried is not None else before
             elif before.content is None:
                 before = FileState(saved, after.mode)
+        for there, made in self._decided.pop(found.path, ()):
+            before = _carried(before, there, made)
         return before
 
     def _writer(self, path: str) -> _Turn | None:
@@ -174,6 +184,17 @@ class Watch:
 
 def _goes_on(session: Session, origin: Origin) -> bool:
     return session.transcript.turn == origin.turn and session.transcript.turn_running
+
+
+def _carried(state: FileState, was: FileState, made: FileState) -> FileState:
+    """A file after somebody made one state of another, as far as that can be told."""
+    if state.content == was.content:
+        return FileState(made.content, made.mode if made.mode is not None else state.mode)
+    texts = state.content, was.content, made.content
+    if all(isinstance(text, str) for text in texts):
+        carried = carried_over(str(texts[0]), str(texts[1]), str(texts[2]))
+        return FileState(carried, state.mode) if carried is not None else state
+    return state
 
 
 def _within(path: str, root: str) -> bool:
