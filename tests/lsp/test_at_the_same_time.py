@@ -87,19 +87,27 @@ async def test_hunks_follow_what_is_typed_and_what_is_seen_otherwise(bench: Benc
 
 async def test_what_a_person_undoes_during_a_turn_is_not_the_agents(bench: Bench) -> None:
     editor, _, session = await started(bench)
-    path = file(bench, OLD)
-    await begin(editor, session, *wrote(path, NEW), {"await": "cancel"})
+    path, other = file(bench, OLD), bench.workspace / "other.txt"
+    await begin(editor, session, *wrote(path, NEW))
+    await ended(editor, session)
     change = await change_of(editor)
+    await begin(editor, session, {"update": said("at work")}, {"await": "cancel"})
+    mirror = editor.mirror(session)
+    await editor.until(lambda: "at work" in mirror.text(), "the agent at work")
     which = {"changeId": change["changeId"], "hunkIds": [change["hunks"][0]["hunkId"]]}
     await editor.request("agentls/change/decide", {"verdict": "undo", **which})
+    other.write_text("by the agent\n")
     await editor.request("agentls/session/cancel", {"sessionId": session})
-    await ended(editor, session)
-    after = await editor.until_result(
-        lambda: change_of(editor),
-        lambda it: [h["state"] for h in it["hunks"]] == ["undone", "pending"],
+    found = await editor.until_result(
+        lambda: editor.request("agentls/change/list", {}),
+        lambda it: str(other) in {change["path"] for change in it["changes"]},
     )
-    assert after["changeId"] == change["changeId"]
+    assert [(c["path"], c["turn"]) for c in found["changes"]] == [(str(path), 1), (str(other), 2)]
     assert path.read_text() == OLD.replace("line 15\n", "fifteen\n")
+
+
+def said(text: str) -> Json:
+    return {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
 
 
 @pytest.mark.parametrize("first", ["agent", "person"])
