@@ -131,3 +131,35 @@ async def test_the_index_is_not_even_touched(bench: Bench, project: Path) -> Non
     for step in ("do", "undo"):
         await restore(editor, step=step, restoreId=plan["restoreId"])
     assert (project / ".git" / "index").read_bytes() == index
+
+
+async def test_a_file_that_was_moved_is_a_rename_and_goes_back_exactly(
+    bench: Bench, project: Path
+) -> None:
+    editor, _, session = await started(bench)
+    text = "".join(f"line {n}\n" for n in range(30))
+    (project / "long.txt").write_text(text)
+    at_first = tree(project)
+    new = text.replace("line 7\n", "seven\n")
+    moved = project / "folder" / "moved.txt"
+    steps: list[Json] = [
+        {"write": str(project / "long.txt")},
+        {"write": str(moved), "text": new},
+    ]
+    await play(editor, session, *steps)
+    after_turn = tree(project)
+    result = await editor.until_result(
+        lambda: editor.request("agentls/change/list", {}), lambda it: len(it["changes"]) == 1
+    )
+    (change,) = result["changes"]
+    assert (change["type"], change["oldPath"]) == ("renamed", str(project / "long.txt"))
+    assert (change["path"], len(change["hunks"])) == (str(moved), 1)
+    plan = await restore(editor, sessionId=session, turn=1)
+    for step, expected in (("do", at_first), ("undo", after_turn)):
+        await restore(editor, step=step, restoreId=plan["restoreId"])
+        assert tree(project) == expected
+    which = {"changeId": change["changeId"]}
+    for verdict, expected in (("undo", at_first), ("redo", after_turn)):
+        decided = await editor.request("agentls/change/decide", {"verdict": verdict, **which})
+        assert "refused" not in decided
+        assert tree(project) == expected

@@ -11,7 +11,8 @@ from msgspec import Struct
 from ..errors import BadRequest
 from ..model import SessionId
 from .merge import merge
-from .record import Change, FileState
+from .pieces import HunkState
+from .record import MISSING, Change, FileState, Kind
 from .review import Files, Review, Selection
 
 _MOST = 50
@@ -48,11 +49,12 @@ class Restores:
 
     async def plan(self, session: SessionId, turn: int) -> Restore:
         """Going back to before that turn; nothing is written."""
-        by_path: dict[str, list[Change]] = {}
+        by_path: dict[str, list[_Deed]] = {}
         for change in self._review.changes(Selection(session=session)):
             if change.origin.turn >= turn:
-                by_path.setdefault(change.path, []).append(change)
-        steps = [await self._step(path, changes) for path, changes in by_path.items()]
+                for path, deed in _deeds(change):
+                    by_path.setdefault(path, []).append(deed)
+        steps = [await self._step(path, deeds) for path, deeds in by_path.items()]
         wanted = [step for step in steps if step.why_not or step.now != step.then]
         return self._new(session, turn, wanted)
 
@@ -98,10 +100,10 @@ class Restores:
         self._known[plan.id] = done
         return done
 
-    async def _step(self, path: str, changes: list[Change]) -> Step:
+    async def _step(self, path: str, deeds: list[_Deed]) -> Step:
         now = then = await self._files.current(path)
-        for change in reversed(changes):
-            undone = _undone(change, then)
+        for before, after in reversed(deeds):
+            undone = _undone(before, after, then)
             if undone is None:
                 why = "Somebody else changed the same lines since: undo it hunk by hunk."
                 return Step(path=path, now=now, then=now, why_not=why)
@@ -117,9 +119,22 @@ class Restores:
         return plan
 
 
-def _undone(change: Change, state: FileState) -> FileState | None:
+_Deed = tuple[FileState, FileState]
+"""What was made of a file: before and after."""
+
+
+def _deeds(change: Change) -> list[tuple[str, _Deed]]:
+    """A file that was renamed is gone in one place and new in another."""
+    if change.kind is Kind.RENAMED and change.whole is not HunkState.UNDONE:
+        return [
+            (change.old_path, (change.before, MISSING)),
+            (change.path, (MISSING, change.after)),
+        ]
+    return [(change.path, (change.before, change.after))]
+
+
+def _undone(before: FileState, after: FileState, state: FileState) -> FileState | None:
     """The file without this change, but with what others did; None if that cannot be told."""
-    before, after = change.before, change.after
     if state.content in (after.content, before.content):
         return before
     texts = state.content, after.content, before.content

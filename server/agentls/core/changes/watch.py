@@ -20,6 +20,7 @@ from ..transcript import Entry, ToolCall
 from .looking import Folders, Found, Look, Person
 from .merge import carried_over
 from .record import FileState, Origin
+from .renames import renamed
 from .review import Review
 
 _SOON = 0.4
@@ -141,8 +142,18 @@ class Watch:
 
     async def _take_in(self, look: Look) -> None:
         await self._person.settled(look.found)
+        undecided = [found for found in look.found if found.path not in self._decided]
+        moved = {
+            path: old
+            for path, old in renamed(undecided).items()
+            if self._writer(old.path) is self._writer(path) is not None
+        }
+        gone = {old.path for old in moved.values()}
         for found in look.found:
-            self._found(found)
+            if found.path in moved:
+                self._renamed(moved[found.path], found)
+            elif found.path not in gone:
+                self._found(found)
 
     def _found(self, found: Found) -> None:
         before = self._with_saves(found)
@@ -154,6 +165,14 @@ class Watch:
         self._review.wrote(turn.origin, found.path, before, found.after)
         if self._person.agent_wrote(turn.origin, found.path, before, found.after):
             self._review.typed(found.path)
+
+    def _renamed(self, old: Found, new: Found) -> None:
+        turn = self._writer(new.path)
+        assert turn is not None, "it was looked for just now"
+        before = self._with_saves(old)
+        self._review.seen(old.path, before, by_user=before != old.before)
+        self._review.wrote(turn.origin, new.path, before, new.after, old_path=old.path)
+        self._review.seen(old.path, old.after)
 
     def _with_saves(self, found: Found) -> FileState:
         """The file before the agent changed it, but after what the person did to it."""
