@@ -46,7 +46,7 @@ def run(screen: Screen, line: str) -> None:
 
 
 def main() -> None:
-    with TemporaryDirectory() as name:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         project = folder / "greeter"
         shutil.copytree(ROOT / "server/agentls/demo/sample", project)
@@ -68,6 +68,11 @@ def main() -> None:
             run(screen, "Agent allow")
             screen.until("ready")
             save(screen, "chat")
+            screen.until("±1")
+            run(screen, "wincmd t")
+            screen.type("gg]a")
+            screen.until("of 2 in this file")
+            save(screen, "review")
         finally:
             screen.close()
 

@@ -70,6 +70,28 @@ def test_a_tour_from_the_first_word_to_the_last(screen: Screen) -> None:
     assert "if table is None:" in screen.until("if table is None:"), "the buffer follows the disk"
 
 
+def test_what_the_agent_changed_is_seen_walked_through_and_undone(screen: Screen) -> None:
+    run(screen, "Agent send /edit greet.py Hello Goodbye")
+    screen.until("demo asks: greet.py")
+    run(screen, "Agent asks")
+    screen.until("a  Allow")
+    _armed_then(screen, "a")
+    text = screen.until(lambda text: 'return f"Goodbye' in text and "┃" in text, "the change")
+    old, new = (n for n, line in enumerate(text.splitlines()) if "return f" in line)
+    assert "Hello" in text.splitlines()[old], "what was removed is above what came"
+    assert text.splitlines()[new].startswith("┃")
+    screen.type("gg]a")
+    screen.until("demo, turn 1: +1 -1 (1 of 1 in this file)")
+    run(screen, "Agent changes")
+    screen.until("greet.py|6| demo, turn 1: +1 -1")
+    run(screen, "cclose")
+    run(screen, "Agent diff")
+    screen.until(lambda text: "before turn 1" in text and "now" in text, "both sides")
+    run(screen, "tabclose")
+    run(screen, "Agent undo file")
+    screen.until(lambda text: "Goodbye," not in text and "┃" not in text, "it is undone")
+
+
 def _allowed(screen: Screen, text: str) -> bool:
     """Say it until it counts: an ask that has only just come is not allowed unseen."""
     if "May I? python3" in text:
