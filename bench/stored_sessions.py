@@ -73,7 +73,8 @@ def measure(sizes: Sizes) -> list[Row]:
         filters = (Filter(agent="none"), Filter(file="a7.py"), Filter(project="/project/x"))
         searches += [_milliseconds(lambda f=f: sessions.search("the", f)) for f in filters]
         size = path.stat().st_size / MEGABYTE
-        memory, own = _memory(path, "old"), _memory(path, "own")
+        memory = _memory(path, "old")
+        own = _memory(_own(Path(folder, "own.db"), sizes.old_events), "own")
     return [
         Row(name="recording one streamed update", value=hot, unit="µs", note="on the event loop"),
         _row(f"first screen of {sizes.old_events:,} events", screen, 100),
@@ -126,13 +127,22 @@ def _fill(path: Path, events: int) -> float:
     for event in _life(events):
         session.deliver(event)
     hot = _hot(store.observe, session)
-    own = _session(store, clock, "own")
-    for number in range(events):
-        role = Role.AGENT if number % 2 else Role.USER
-        own.deliver(ev.TextAdded(role=role, text=f"a few words, number {number} of them"))
     store.close()
     _index(path)
     return hot
+
+
+def _own(path: Path, events: int) -> Path:
+    """A session of which each event is an entry of its own."""
+    clock = StandingClock()
+    store = _store(path, clock)
+    _session(store, clock, "s1")
+    session = _session(store, clock, "own")
+    for number in range(events):
+        role = Role.AGENT if number % 2 else Role.USER
+        session.deliver(ev.TextAdded(role=role, text=f"a few words, number {number} of them"))
+    store.close()
+    return path
 
 
 def _hot(recorder: Callable[..., None], session: Session) -> float:

@@ -52,7 +52,8 @@ from agentls.core.model import (
     TerminalId,
     ToolCallId,
 )
-from agentls.core.transcript import Ask, Output, ToolCall
+from agentls.core.output import Output
+from agentls.core.transcript import Ask, ToolCall
 
 KINDS = ("allow_once", "allow_always", "reject_once", "reject_always", "", "allow_maybe")
 OPTIONS = st.lists(

@@ -10,7 +10,7 @@ import copy
 
 from .growing import GrowingText
 from .model import EntryId
-from .transcript import Ask, Entry, Message, Question, ToolCall, Transcript
+from .transcript import Ask, Entry, Message, Question, ToolCall, Transcript, TurnEnd
 
 
 def history_of(transcript: Transcript, *, same_agent: bool) -> Transcript:
@@ -38,4 +38,6 @@ def _copied(entry: Entry, id: EntryId) -> Entry:
             output.text = GrowingText(str(output.text))
         if new.is_open:
             new.status = "unfinished"
+    elif isinstance(new, TurnEnd):
+        new.usage = None  # it was spent there
     return new

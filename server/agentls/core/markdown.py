@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .model import Block, Diff, Location, Role, TerminalRef, ToolContent, Usage
+from .output import Output
 from .printable import on_screen, one_line
 from .transcript import (
     Ask,
@@ -21,7 +22,6 @@ from .transcript import (
     Message,
     Notice,
     Other,
-    Output,
     Plan,
     Question,
     ToolCall,

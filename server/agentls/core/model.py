@@ -199,6 +199,8 @@ class Usage(Struct, frozen=True, kw_only=True):
     total_tokens: int | None = None
     cost: float | None = None
     currency: str = ""
+    earlier: float = 0.0
+    """The part of the cost that was told by earlier processes of the agent."""
 
 
 class Prompt(Struct, frozen=True):

@@ -28,7 +28,7 @@ from .model import (
     ToolCallPatch,
     Usage,
 )
-from .transcript import Ask, Entry, Notice, Plan, Question, ToolCall, Transcript
+from .transcript import Ask, Entry, Notice, Plan, Question, ToolCall, Transcript, TurnEnd
 
 if TYPE_CHECKING:
     from .session import Session
@@ -274,6 +274,8 @@ def restored(head: Head, entries: Iterable[Entry]) -> Transcript:
                 transcript._open_calls[entry.call] = entry
         elif isinstance(entry, Plan):
             transcript._plans[entry.plan] = entry
+        elif isinstance(entry, TurnEnd):
+            transcript._attributed += (entry.usage and entry.usage.cost) or 0.0
         elif isinstance(entry, Ask):
             asks.pop(entry.ask, None)  # the order is that of the last time it was opened
             asks[entry.ask] = entry

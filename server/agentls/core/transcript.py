@@ -37,10 +37,8 @@ from .model import (
     ToolContent,
     Usage,
 )
-
-_OUTPUT_LIMIT = 1024 * 1024
-"""Characters that are kept of a command's output, at least; at most twice as many."""
-_NO_ACCIDENT = 32
+from .output import Output
+from .spending import of_turn, told, with_tokens
 
 
 class _Entry(Struct, kw_only=True):
@@ -66,42 +64,6 @@ class Attachment(_Entry):
 
     role: Role
     block: Block
-
-
-class Output(Struct, kw_only=True):
-    """What a command printed, as far as it is kept."""
-
-    text: GrowingText = field(default_factory=GrowingText)
-    dropped: int = 0
-    """How much was dropped from the front, in characters."""
-    version: int = 0
-    """Raised when all of it was replaced."""
-    ended: bool = False
-    exit_code: int | None = None
-    signal: str = ""
-
-    @property
-    def end(self) -> int:
-        return self.dropped + self.text.length
-
-    def add(self, data: str, *, whole: bool, retold: bool) -> None:
-        if whole:
-            self.text, self.dropped, self.version = GrowingText(data), 0, self.version + 1
-        elif retold and self._is_retold(data):
-            self.text.append(data[self.text.length :])
-        elif data:
-            self.text.append(data)
-        if self.text.length > 2 * _OUTPUT_LIMIT:
-            newest = self.text.since(self.text.length - _OUTPUT_LIMIT)
-            self.dropped = self.end - len(newest)
-            self.text = GrowingText(newest)
-
-    def _is_retold(self, data: str) -> bool:
-        """All that there is, again: so long a beginning is no accident."""
-        known = self.text.length
-        if self.dropped or not _NO_ACCIDENT <= known <= len(data):
-            return False
-        return data.startswith(str(self.text))
 
 
 class ToolCall(_Entry):
@@ -207,6 +169,8 @@ class Transcript:
         self._questions: dict[QuestionId, Question] = {}
         self._plans: dict[str, Plan] = {}
         self._turn_began = 0.0
+        self._attributed = 0.0
+        """What of the cost belongs to turns that are over."""
         self._open_calls: dict[ToolCallId, ToolCall] = {}
         self._apply: dict[type, Callable[[Any, float], Entry | None]] = {
             ev.TextAdded: self._text,
@@ -439,6 +403,9 @@ class Transcript:
 
     def _turn_ended(self, event: ev.TurnEnded, at: float) -> Entry:
         self.turn_running = False
+        usage = of_turn(event.usage, self.usage, self._attributed)
+        self.usage = with_tokens(self.usage, event.usage)
+        self._attributed += (usage and usage.cost) or 0.0
         return self._add(
             TurnEnd(
                 id=self._next_id(),
@@ -446,7 +413,7 @@ class Transcript:
                 turn=event.turn,
                 reason=event.reason,
                 error=event.error,
-                usage=event.usage,
+                usage=usage,
                 seconds=max(0.0, at - self._turn_began),
             )
         )
@@ -483,7 +450,7 @@ class Transcript:
         self.commands = event.commands
 
     def _usage(self, event: ev.UsageChanged, at: float) -> None:
-        self.usage = event.usage
+        self.usage = told(self.usage, event.usage)
 
     def _notice(self, event: ev.NoticeShown, at: float) -> Entry:
         return self._add(

@@ -24,6 +24,7 @@ from agentls.core.model import (
     ToolCallId,
     ToolContent,
 )
+from agentls.core.output import Output
 from agentls.core.transcript import (
     Ask,
     Attachment,
@@ -31,7 +32,6 @@ from agentls.core.transcript import (
     Message,
     Notice,
     Other,
-    Output,
     Plan,
     Question,
     ToolCall,

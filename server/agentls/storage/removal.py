@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from agentls.core.growing import GrowingText
 from agentls.core.model import Block, Diff, ToolContent
-from agentls.core.transcript import Attachment, Entry, Output, ToolCall
+from agentls.core.output import Output
+from agentls.core.transcript import Attachment, Entry, ToolCall
 
 from . import reading
 from .changes import EntryChange

@@ -13,8 +13,9 @@ import msgspec
 
 from agentls.core.markdown import unfenced
 from agentls.core.model import Block, Diff, Location, PlanStep, TerminalRef, Usage
+from agentls.core.output import Output
 from agentls.core.printable import on_screen, one_line, printable
-from agentls.core.transcript import Output, ToolCall, Transcript, TurnEnd
+from agentls.core.transcript import ToolCall, Transcript, TurnEnd
 
 from .diffs import change_counts, diff_lines
 
