@@ -44,6 +44,13 @@ SAMPLES: dict[str, Any] = {
     # Types, in the order of protocol.py
     "Body.text": _OUTPUT,
     "Body.size": len(_OUTPUT),
+    "DayUsage.day": "2026-01-01",
+    "DayUsage.turns": 12,
+    "DayUsage.inputTokens": 48_210,
+    "DayUsage.outputTokens": 3_904,
+    "DayUsage.totalTokens": 52_114,
+    "DayUsage.cost": 0.42,
+    "DayUsage.currency": "USD",
     "SessionMode.id": "plan",
     "SessionMode.name": "Plan",
     "SessionMode.description": "Looks and proposes, but changes nothing.",

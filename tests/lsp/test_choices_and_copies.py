@@ -124,6 +124,23 @@ async def test_a_fork_shows_its_history_and_goes_its_own_way(bench: Bench, memor
     assert [e["id"] for e in read["entries"]][:3] == ["e1", "e2", "e3"]
 
 
+async def test_what_was_used_is_told_by_turn_session_and_day(bench: Bench, memory: Path) -> None:
+    editor = await bench.editor()
+    session = await opened(editor)
+    await say(editor, session, "one", 1)
+    await say(editor, session, "two", 2)
+    mirror = editor.mirror(session)
+    assert [end["usage"]["cost"] for end in mirror.of_kind("turn_end")] == [0.25, 0.25]
+    await editor.until(lambda: mirror.head["usage"].get("totalTokens") == 50, "the tokens")
+    usage = mirror.head["usage"]
+    assert (usage["cost"], usage["contextUsed"], usage["contextSize"]) == (0.5, 300, 1000)
+    await editor.request("agentls/session/close", {"sessionId": session})
+    await editor.snapshot(session)
+    (day,) = (await editor.request("agentls/usage", {"agent": "keen"}))["days"]
+    assert (day["turns"], day["cost"], day["totalTokens"]) == (2, 0.5, 50)
+    assert memory.exists()
+
+
 async def test_a_deleted_session_is_deleted_at_its_agent(bench: Bench, memory: Path) -> None:
     editor = await bench.editor()
     one, two = await opened(editor), await opened(editor)

@@ -192,7 +192,7 @@ async def test_closing_says_goodbye_where_the_agent_can_and_releases_it() -> Non
     core = Core()
     session = await core.opened()
     await core.sessions.close(session.id)
-    assert core.agent.methods()[-2:] == ["close_session", "forget"]
+    assert core.agent.methods()[-2:] == ["forget", "close_session"]
     assert core.host.released == [core.agent]
     await core.sessions.close(session.id)
     assert len(core.host.released) == 1
@@ -227,7 +227,7 @@ async def test_closing_while_the_agent_starts_leaves_the_session_it_opens() -> N
     gate.set()
     await core.tasks.settle()
     assert session.state is State.CLOSED
-    assert agent.methods() == ["new_session", "close_session", "forget"]
+    assert agent.methods() == ["new_session", "forget", "close_session"]
     assert core.host.released == [agent]
 
 
@@ -269,7 +269,7 @@ async def test_a_restart_resumes_the_conversation_in_place() -> None:
     assert session.state is State.IDLE
     assert session.agent is new
     assert new.calls == [("resume_session", "s1", "/project")]
-    assert old.methods()[-1] == "forget"
+    assert old.methods()[-2:] == ["forget", "close_session"]
     assert core.host.released == [old]
     assert core.host.asked_for[-1] == ("fake", "/project", True)
     assert notices(session) == []
@@ -412,7 +412,7 @@ async def test_a_restart_while_starting_takes_the_later_agent_and_leaves_the_ear
     gate.set()
     await core.tasks.settle()
     assert session.agent is quick
-    assert slow.methods() == ["new_session", "close_session", "forget"]
+    assert slow.methods() == ["new_session", "forget", "close_session"]
     assert core.host.released == [slow]
     assert [p.text for p in quick.prompts] == ["hello"]
 

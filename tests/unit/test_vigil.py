@@ -12,7 +12,7 @@ from agentls.core.errors import AuthRequired
 from agentls.core.model import Abilities, Role, State
 from agentls.core.session import Session
 from agentls.core.vigil import Vigil
-from fakes.core import Core, FakeAgent, text
+from fakes.core import EVERYTHING, Core, FakeAgent, text
 
 
 def watched(core: Core, *, stuck: float = 0, idle: float = 0, busy: bool = False) -> Vigil:
@@ -82,6 +82,21 @@ async def test_no_agent_is_stopped_that_does_something_or_could_not_come_back(wh
     await core.tasks.settle()
     assert session.agent is core.agent
     assert core.host.released == []
+
+
+async def test_a_prompt_right_after_falling_asleep_is_answered_though_the_goodbye_is_late() -> None:
+    core = Core(FakeAgent(EVERYTHING))
+    session = await core.opened()
+    agent = core.agent
+    goodbye = agent.hold("close_session")
+    core.sessions.put_to_sleep(session.id)
+    core.sessions.prompt(session.id, text("Are you there?"))
+    await core.tasks.settle()
+    goodbye.set()
+    await core.tasks.settle()
+    assert core.agent is agent, "the same process"
+    agent.say(ev.TextAdded(Role.AGENT, "Yes."))
+    assert str(session.transcript.entries[-1].text) == "Yes."  # type: ignore[union-attr]
 
 
 async def test_the_end_of_the_vigil_leaves_no_timer() -> None:

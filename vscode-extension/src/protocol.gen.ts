@@ -724,6 +724,41 @@ export interface SearchParams {
   limit?: number;
 }
 
+/** Whose use is wanted; what is not said does not matter. */
+export interface UsageParams {
+  /** @default "" */
+  agent?: string;
+  /** @default "" */
+  cwd?: string;
+  /** @default null */
+  since?: number | null;
+  /** @default null */
+  until?: number | null;
+}
+
+/** What one agent used on one day, as far as it tells. */
+export interface DayUsage {
+  /** As in 2026-11-18, where the server is. */
+  day: string;
+  agent: string;
+  turns: number;
+  /** @default 0 */
+  inputTokens?: number;
+  /** @default 0 */
+  outputTokens?: number;
+  /** @default 0 */
+  totalTokens?: number;
+  /** @default 0 */
+  cost?: number;
+  /** @default "" */
+  currency?: string;
+}
+
+/** The newest day first. */
+export interface UsageResult {
+  days: readonly DayUsage[];
+}
+
 /** A place where the words were found; `session/snapshot` reads what is around it. */
 export interface SearchHit {
   sessionId: string;
@@ -1622,6 +1657,8 @@ export interface Requests {
   "agentls/session/import": { params: ImportParams; result: SessionResult };
   /** Search in all sessions. */
   "agentls/search": { params: SearchParams; result: SearchResult };
+  /** Show what agents used. */
+  "agentls/usage": { params: UsageParams; result: UsageResult };
   /** Read a session. */
   "agentls/session/snapshot": { params: SnapshotParams; result: SnapshotResult };
   /** Send a prompt. */
@@ -1767,6 +1804,7 @@ export const methods = {
   sessionDelete: "agentls/session/delete",
   sessionImport: "agentls/session/import",
   search: "agentls/search",
+  usage: "agentls/usage",
   sessionSnapshot: "agentls/session/snapshot",
   sessionPrompt: "agentls/session/prompt",
   sessionCancel: "agentls/session/cancel",
@@ -1843,6 +1881,7 @@ export const commands = {
   sessionDelete: "agentls.session.delete",
   sessionImport: "agentls.session.import",
   search: "agentls.search",
+  usage: "agentls.usage",
   sessionSnapshot: "agentls.session.snapshot",
   sessionPrompt: "agentls.session.prompt",
   sessionCancel: "agentls.session.cancel",
@@ -1899,6 +1938,7 @@ export const titles = {
   sessionDelete: "Delete a session",
   sessionImport: "Import a session",
   search: "Search in all sessions",
+  usage: "Show what agents used",
   sessionSnapshot: "Read a session",
   sessionPrompt: "Send a prompt",
   sessionCancel: "Stop the running turn",
@@ -1978,6 +2018,8 @@ export const defaults: {
   readonly ForkParams: Defaults<ForkParams>;
   readonly ArchiveParams: Defaults<ArchiveParams>;
   readonly SearchParams: Defaults<SearchParams>;
+  readonly UsageParams: Defaults<UsageParams>;
+  readonly DayUsage: Defaults<DayUsage>;
   readonly ExportParams: Defaults<ExportParams>;
   readonly SnapshotParams: Defaults<SnapshotParams>;
   readonly PromptParams: Defaults<PromptParams>;
@@ -2103,6 +2145,8 @@ export const defaults: {
     sessionId: "",
     limit: 50,
   },
+  UsageParams: { agent: "", cwd: "", since: null, until: null },
+  DayUsage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, cost: 0, currency: "" },
   ExportParams: { format: "markdown" },
   SnapshotParams: { last: null, before: "" },
   PromptParams: { sessionId: "", text: "", blocks: [], agent: "", cwd: "" },

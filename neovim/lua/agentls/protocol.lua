@@ -575,6 +575,36 @@
 ---Default: 50
 ---@field limit? integer
 
+---Whose use is wanted; what is not said does not matter.
+---@class (exact) agentls.UsageParams
+---Default: ""
+---@field agent? string
+---Default: ""
+---@field cwd? string
+---@field since? number
+---@field ["until"]? number
+
+---What one agent used on one day, as far as it tells.
+---@class (exact) agentls.DayUsage
+---As in 2026-11-18, where the server is.
+---@field day string
+---@field agent string
+---@field turns integer
+---Default: 0
+---@field inputTokens? integer
+---Default: 0
+---@field outputTokens? integer
+---Default: 0
+---@field totalTokens? integer
+---Default: 0
+---@field cost? number
+---Default: ""
+---@field currency? string
+
+---The newest day first.
+---@class (exact) agentls.UsageResult
+---@field days agentls.DayUsage[]
+
 ---A place where the words were found; `session/snapshot` reads what is around it.
 ---@class (exact) agentls.SearchHit
 ---@field sessionId string
@@ -1358,6 +1388,8 @@ M.methods = {
   session_import = "agentls/session/import",
   ---Search in all sessions: params agentls.SearchParams, result agentls.SearchResult.
   search = "agentls/search",
+  ---Show what agents used: params agentls.UsageParams, result agentls.UsageResult.
+  usage = "agentls/usage",
   ---Read a session: params agentls.SnapshotParams, result agentls.SnapshotResult.
   session_snapshot = "agentls/session/snapshot",
   ---Send a prompt: params agentls.PromptParams, result agentls.PromptResult.
@@ -1489,6 +1521,7 @@ M.commands = {
   session_delete = "agentls.session.delete",
   session_import = "agentls.session.import",
   search = "agentls.search",
+  usage = "agentls.usage",
   session_snapshot = "agentls.session.snapshot",
   session_prompt = "agentls.session.prompt",
   session_cancel = "agentls.session.cancel",
@@ -1545,6 +1578,7 @@ M.titles = {
   session_delete = "Delete a session",
   session_import = "Import a session",
   search = "Search in all sessions",
+  usage = "Show what agents used",
   session_snapshot = "Read a session",
   session_prompt = "Send a prompt",
   session_cancel = "Stop the running turn",
@@ -1650,6 +1684,8 @@ M.defaults = {
   ForkParams = { agent = "" },
   ArchiveParams = { archived = true },
   SearchParams = { agent = "", cwd = "", file = "", sessionId = "", limit = 50 },
+  UsageParams = { agent = "", cwd = "" },
+  DayUsage = { inputTokens = 0, outputTokens = 0, totalTokens = 0, cost = 0, currency = "" },
   ExportParams = { format = "markdown" },
   SnapshotParams = { before = "" },
   PromptParams = { sessionId = "", text = "", blocks = {}, agent = "", cwd = "" },

@@ -20,6 +20,7 @@ from agentls.core.transcript import Entry
 from .codes import DONE, USAGE
 from .help import usage_error
 from .session_tree import show_tree
+from .session_usage import show_usage
 from .session_words import (
     add_filters,
     filter_of,
@@ -40,6 +41,7 @@ examples:
   agentls sessions list --project . --agent claude --since 7d
   agentls sessions search "flaky test" --file tests/test_login.py
   agentls sessions tree                               which agents started which
+  agentls sessions usage --since 30d                  tokens and money, by day
   agentls sessions export k3v9 -o talk.md
 """
 _LIMIT = 30
@@ -78,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     actions = parser.add_subparsers(
-        required=True, metavar="list|tree|show|search|resume|export|import|archive|delete"
+        required=True, metavar="list|tree|usage|show|search|resume|export|import|archive|delete"
     )
 
     def action(name: str, help: str, do: Any) -> argparse.ArgumentParser:
@@ -95,6 +97,10 @@ def parser() -> argparse.ArgumentParser:
     tree.add_argument("id", nargs="?", default="", metavar="ID", help="only this one's")
     add_filters(tree)
     _add_limit(tree)
+
+    using = action("usage", "what agents used, by day", show_usage)
+    add_filters(using)
+    _add_limit(using)
 
     showing = action("show", "read one", _show)
     showing.add_argument("id", metavar="ID")

@@ -18,6 +18,7 @@ from .model import AgentSessionId, PastSession, Prompt, SessionId, State
 from .ports import AgentHost, OffLoop, Signal
 from .session import Session
 from .sessions import Sessions
+from .spending import DayUsage
 from .store import (
     Cursor,
     Filter,
@@ -141,6 +142,11 @@ class Lasting:
         if not words.strip():
             raise BadRequest("There is nothing to search for.", hint="Say at least one word.")
         return await self._stored(lambda store: store.search(words, wanted, limit=limit))
+
+    async def usage(self, wanted: Filter) -> list[DayUsage]:
+        for session in self._sessions:
+            await self._settled(session.id)
+        return await self._stored(lambda store: store.usage(wanted))
 
     async def markdown(self, id: SessionId) -> str:
         session = self._sessions.find(id)

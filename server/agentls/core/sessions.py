@@ -314,10 +314,11 @@ class Sessions:
 
     async def _leave(self, agent: Agent, past: AgentSessionId | None) -> None:
         if past is not None:
+            # First: by the time it has answered, the session may have been taken up again there.
+            agent.forget(past)
             if agent.info.abilities.close:
                 with suppress(AgentError):  # it goes either way, with or without a goodbye
                     await agent.close_session(past)
-            agent.forget(past)
         self._agents.release(agent)
 
 

@@ -28,6 +28,7 @@ from .model import (
     ToolCallPatch,
     Usage,
 )
+from .spending import DayUsage
 from .transcript import Ask, Entry, Notice, Plan, Question, ToolCall, Transcript, TurnEnd
 
 if TYPE_CHECKING:
@@ -201,6 +202,10 @@ class SessionStore(Protocol):
         ...
 
     def search(self, words: str, wanted: Filter = ..., *, limit: int = ...) -> list[Hit]: ...
+
+    def usage(self, wanted: Filter = ...) -> list[DayUsage]:
+        """What agents used, by day; the newest first."""
+        ...
 
     def rename(self, id: SessionId, title: str) -> None: ...
 

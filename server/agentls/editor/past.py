@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ..core.errors import BadRequest
+from ..core.lasting import Lasting
 from ..core.model import PastSession, SessionId, State
 from ..core.policy.rules import Mode
 from ..core.store import Cursor, Filter, Head, Hit, Place, SessionSummary
@@ -95,6 +98,18 @@ def searched(params: p.SearchParams) -> Filter:
         file=params.file,
         session=SessionId(params.session_id) if params.session_id else None,
     )
+
+
+async def days_of(lasting: Lasting, params: p.UsageParams) -> list[p.DayUsage]:
+    wanted = Filter(
+        agent=params.agent,
+        project=params.cwd,
+        archived=None,
+        since=params.since,
+        until=params.until,
+    )
+    found = await lasting.usage(wanted)
+    return [p.DayUsage(**msgspec.structs.asdict(day)) for day in found]
 
 
 def cursor(text: str) -> Cursor | None:

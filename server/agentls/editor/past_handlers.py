@@ -112,6 +112,9 @@ class PastHandlers:
         found = await self._lasting.search(params.words, past.searched(params), limit=params.limit)
         return p.SearchResult(hits=[past.hit(hit) for hit in found])
 
+    async def usage(self, params: p.UsageParams) -> p.UsageResult:
+        return p.UsageResult(days=await past.days_of(self._lasting, params))
+
     async def session_body(self, params: p.BodyParams) -> p.BodyResult:
         session = self._sessions.find(SessionId(params.session_id))
         number = past.entry_number(params.entry_id) or 0

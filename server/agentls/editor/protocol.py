@@ -586,6 +586,35 @@ class SearchParams(Wire):
     limit: Annotated[int, Meta(ge=1, le=1000)] = 50
 
 
+class UsageParams(Wire):
+    """Whose use is wanted; what is not said does not matter."""
+
+    agent: str = ""
+    cwd: str = ""
+    since: float | None = None
+    until: float | None = None
+
+
+class DayUsage(Wire):
+    """What one agent used on one day, as far as it tells."""
+
+    day: str
+    """As in 2026-11-18, where the server is."""
+    agent: str
+    turns: int
+    input_tokens: int = 0
+    output_tokens: int = 0
+    total_tokens: int = 0
+    cost: float = 0.0
+    currency: str = ""
+
+
+class UsageResult(Wire):
+    """The newest day first."""
+
+    days: list[DayUsage]
+
+
 class SearchHit(Wire):
     """A place where the words were found; `session/snapshot` reads what is around it."""
 
@@ -1438,6 +1467,7 @@ REQUESTS: tuple[Method, ...] = (
         result=SessionResult,
     ),
     Method(name="search", title="Search in all sessions", params=SearchParams, result=SearchResult),
+    Method(name="usage", title="Show what agents used", params=UsageParams, result=UsageResult),
     Method(
         name="session/snapshot",
         title="Read a session",

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from agentls.core.errors import SessionNotReady, StoreError
 from agentls.core.model import SessionId
+from agentls.core.spending import DayUsage
 from agentls.core.store import Cursor, Filter, Head, Hit, Page, Place, SessionSummary, Stored
 
 from . import reading
@@ -92,6 +93,12 @@ class StoredSessions:
             for _ in range(_STEPS_BEFORE_SEARCH):
                 if not index_some(connection):
                     return
+
+    def usage(self, wanted: Filter = _ALL) -> list[DayUsage]:
+        from .spent import by_day  # noqa: PLC0415 - few ask
+
+        with self._reading() as connection:
+            return by_day(connection, wanted)
 
     def export(self, id: SessionId) -> bytes:
         return given_out(self.load(id))
