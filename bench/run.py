@@ -37,6 +37,7 @@ NAMES = (
     "checkpoint",
     "stored_sessions",
     "neovim",
+    "vscode",
 )
 
 if TYPE_CHECKING:

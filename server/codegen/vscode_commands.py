@@ -48,6 +48,7 @@ def _item(view: str, item: str, group: str) -> Menu:
 _ANY_SESSION = "^session"
 _LIVE_SESSION = "^session.(here|running)"
 _ASK = "^ask$"
+_PROPOSAL = "resourcePath =~ /agentls.proposals/"
 _PENDING = "^change.*pending"
 _UNDONE = "^change.*undone"
 
@@ -143,10 +144,20 @@ _OF_ASKS = (
         "Allow once",
         icon="check",
         palette=False,
-        menus=(_item(_ASKS, _ASK, "inline@1"),),
+        menus=(_item(_ASKS, _ASK, "inline@1"), Menu("editor/title", _PROPOSAL, "navigation@1")),
     ),
     Command(
-        "reject", "Reject", icon="close", palette=False, menus=(_item(_ASKS, _ASK, "inline@2"),)
+        "reject",
+        "Reject",
+        icon="close",
+        palette=False,
+        menus=(_item(_ASKS, _ASK, "inline@2"), Menu("editor/title", _PROPOSAL, "navigation@2")),
+    ),
+    Command(
+        "editProposal",
+        request="agentls/ask/proposal",
+        palette=False,
+        menus=(_item(_ASKS, _ASK, "1_answer"),),
     ),
     Command(
         "rejectAndSayWhy",

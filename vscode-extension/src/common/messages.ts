@@ -96,6 +96,7 @@ export type FromPage =
   | { readonly type: "terminal"; readonly terminalId: string; readonly entryId: string }
   | { readonly type: "changes"; readonly what: "review" | "keep" | "undo" }
   | { readonly type: "login"; readonly method: string }
+  | { readonly type: "editProposal"; readonly askId: string }
   | { readonly type: "restart" }
   | { readonly type: "run"; readonly command: string };
 

@@ -7,6 +7,7 @@ import * as vscode from "vscode";
 import { methods, type AskDecideParams, type AskItem, type RuleScope } from "../protocol.gen";
 import { forNotification, oneLine } from "../common/plainText";
 import { commandIds } from "./manifest.gen";
+import type { Proposals } from "./review/proposals";
 import { text, type Server } from "./server";
 import type { Sessions } from "./sessions";
 
@@ -29,12 +30,14 @@ export class Asks implements vscode.Disposable {
   constructor(
     private readonly server: Server,
     private readonly sessions: Sessions,
+    private readonly proposals: Proposals,
     private readonly isVisible: (sessionId: string) => boolean,
   ) {
     this.part = sessions.onChange(() => this.follow());
   }
 
   async decide(params: AskDecideParams): Promise<void> {
+    await this.proposals.save(params.askId);
     const { settled, message } = await this.server.request(methods.askDecide, params);
     if (!settled)
       void vscode.window.setStatusBarMessage(

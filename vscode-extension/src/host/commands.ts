@@ -26,6 +26,8 @@ const RUNS: Readonly<Record<keyof typeof commandIds, Run>> = {
   rejectAndSayWhy: (context, argument) =>
     withAsk(context, argument, (ask) => context.asks.rejectAndSayWhy(ask)),
   alwaysAllow: (context, argument) => withAsk(context, argument, (ask) => context.asks.always(ask)),
+  editProposal: (context, argument) =>
+    withAsk(context, argument, ({ askId }) => context.proposals.open(askId)),
   showAsk: (context, argument) =>
     withAsk(context, argument, ({ askId }) => context.server.request(methods.askShow, { askId })),
   allowAll: (context) => context.asks.all("allow"),
@@ -87,7 +89,8 @@ async function withAsk(
   argument: Argument,
   work: (ask: AskItem) => Promise<unknown>,
 ): Promise<void> {
-  const ask = context.asks.find(askIdOf(argument));
+  const id = argument instanceof vscode.Uri ? context.proposals.askOf(argument) : askIdOf(argument);
+  const ask = context.asks.find(id);
   if (ask) await work(ask);
   else void vscode.window.setStatusBarMessage("$(info) This ask has been answered already.", 5000);
 }

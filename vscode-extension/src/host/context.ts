@@ -10,6 +10,7 @@ import { followFiles } from "./followFiles";
 import { Changes } from "./review/changes";
 import { ChangeTree } from "./review/changeTree";
 import { marks } from "./review/marks";
+import { Proposals } from "./review/proposals";
 import { ReviewTexts, SCHEME as REVIEW } from "./review/showing";
 import { Pickers } from "./pickers";
 import { Server } from "./server";
@@ -26,6 +27,7 @@ export class Context implements vscode.Disposable {
   readonly chats: Chats;
   readonly terminals: Terminals;
   readonly changes: Changes;
+  readonly proposals: Proposals;
   readonly changeTree: ChangeTree;
   private readonly parts: readonly vscode.Disposable[];
 
@@ -38,7 +40,10 @@ export class Context implements vscode.Disposable {
     this.server = new Server(storage);
     this.sessions = new Sessions(this.server);
     this.pickers = new Pickers(this.server, this.sessions);
-    this.asks = new Asks(this.server, this.sessions, (id) => this.chats.isVisible(id));
+    this.proposals = new Proposals(this.server, this.sessions);
+    this.asks = new Asks(this.server, this.sessions, this.proposals, (id) =>
+      this.chats.isVisible(id),
+    );
     this.chats = new Chats(this);
     this.terminals = new Terminals(this.server);
     this.changes = new Changes(this.server);
@@ -57,6 +62,7 @@ export class Context implements vscode.Disposable {
       tree,
       inbox,
       this.changes,
+      this.proposals,
       vscode.window.registerTreeDataProvider("agentls.changes", this.changeTree),
       vscode.workspace.registerTextDocumentContentProvider(REVIEW, new ReviewTexts(this.server)),
       marks(this.changes),

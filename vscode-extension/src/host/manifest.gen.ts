@@ -27,6 +27,7 @@ export const commandIds = {
   answerAsk: "agentls.answerAsk",
   allow: "agentls.allow",
   reject: "agentls.reject",
+  editProposal: "agentls.editProposal",
   rejectAndSayWhy: "agentls.rejectAndSayWhy",
   alwaysAllow: "agentls.alwaysAllow",
   showAsk: "agentls.showAsk",

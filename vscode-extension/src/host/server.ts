@@ -26,6 +26,12 @@ import { commandIds, serverSettings } from "./manifest.gen";
 
 const UVX_ALLOWED = "agentls.uvxAllowed";
 
+/** What other editors open a document for has its own place here. */
+const OWN_WAYS: Readonly<Record<string, string>> = {
+  [commands.askReason]: commandIds.rejectAndSayWhy,
+  [commands.askProposal]: commandIds.editProposal,
+};
+
 /** What goes wrong is told once, in the chat and the status bar; the log has the rest. */
 class QuietClient extends LanguageClient {
   override error(message: string, data?: unknown): void {
@@ -150,10 +156,9 @@ export class Server implements vscode.Disposable {
       initializationOptions: chosenSettings(),
       initializationFailedHandler: () => false,
       middleware: {
-        // Here a person can be asked for the reason; other editors open a document for it.
         executeCommand: (command, args: { readonly askId?: string }[], next): unknown =>
-          command === commands.askReason
-            ? vscode.commands.executeCommand(commandIds.rejectAndSayWhy, args[0]?.askId)
+          Object.hasOwn(OWN_WAYS, command)
+            ? vscode.commands.executeCommand(OWN_WAYS[command] ?? "", args[0]?.askId)
             : next(command, args),
       },
     });

@@ -53,6 +53,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       entryId: data["id"] ?? "",
     }),
   changes: (app, data) => changes(app, data["what"]),
+  "edit-first": (app, data) => app.send({ type: "editProposal", askId: data["ask"] ?? "" }),
   login: (app, data) => app.send({ type: "login", method: data["method"] ?? "" }),
   continue: (app) =>
     app.send({ type: "prompt", text: "Please continue.", blocks: [], instead: false }),

@@ -23,13 +23,15 @@ export class QuickInput {
     label: string,
     open: () => Promise<unknown>,
     prefix = "",
+    /** When the list finds by other words than those of its entries. */
+    entry = beginning(label),
   ): Promise<void> {
     const field = this.field(says);
     for (let tries = 1; ; tries++) {
       try {
         await this.opened(says, open);
         await field.fill(`${prefix}${label}`, { timeout: PATIENCE });
-        await this.focus(label, field);
+        await this.focus(entry, field);
         await field.press("Enter", { timeout: PATIENCE });
         // Until it has gone nothing may be typed: it would still be typed here.
         await field.waitFor({ state: "hidden", timeout: PATIENCE });
@@ -62,15 +64,18 @@ export class QuickInput {
   }
 
   /** The best match has the focus; what was used lately may stand before it. */
-  private async focus(label: string, field: Locator): Promise<void> {
-    const begins = new RegExp(`^\\W*${label.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`);
+  private async focus(entry: RegExp, field: Locator): Promise<void> {
     const row = this.page
       .locator(".quick-input-widget:visible .monaco-list-row")
-      .filter({ has: this.page.locator(".label-name", { hasText: begins }) });
+      .filter({ has: this.page.locator(".label-name", { hasText: entry }) });
     await row.first().waitFor({ timeout: PATIENCE });
     const focused = row.and(this.page.locator(".focused"));
     for (let steps = 0; steps < 8 && (await focused.count()) === 0; steps++)
       await field.press("ArrowDown", { timeout: PATIENCE });
     await focused.waitFor({ timeout: PATIENCE });
   }
+}
+
+function beginning(label: string): RegExp {
+  return new RegExp(`^\\W*${label.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`);
 }

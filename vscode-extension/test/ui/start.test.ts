@@ -28,6 +28,24 @@ test("a server that was killed can be started again, and the chat goes on", () =
     assert.notEqual(serverOf(editor.folder), pid);
   }));
 
+test("modules that a folder brings along are not run by the server or the demo agent", () => {
+  const trap = 'import pathlib; pathlib.Path(__file__ + ".ran").touch()\n';
+  const names = ["agentls", "pygls", "msgspec", "acp", "json", "asyncio", "sitecustomize"];
+  return story(
+    {
+      settings: { "agentls.agent": "demo" },
+      files: Object.fromEntries(names.map((name) => [`${name}.py`, trap])),
+    },
+    async (editor) => {
+      const chat = await editor.chat();
+      await editor.say(chat, "/think");
+      await chat.locator(".turn-end").waitFor();
+      const ran = readdirSync(editor.workspace).filter((name) => name.endsWith(".ran"));
+      assert.deepEqual(ran, []);
+    },
+  );
+});
+
 /** The server of this VS Code: the child of its extension host that is ours. */
 function serverOf(folder: string): number {
   const read = (pid: string, name: string) => {

@@ -216,6 +216,8 @@ export class Page implements vscode.Disposable {
       }
       case "changes":
         return this.review(message.what);
+      case "editProposal":
+        return this.context.proposals.open(message.askId);
       case "login":
         return logIn(this.context, sessionId, message.method);
       case "restart":

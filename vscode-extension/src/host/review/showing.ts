@@ -10,6 +10,8 @@ export const SCHEME = "agentls-review";
 type Wanted =
   | { readonly type: "before"; readonly changeId: string }
   | { readonly type: "then"; readonly restoreId: string; readonly path: string }
+  /** The file as it is while an ask about it waits. */
+  | { readonly type: "present"; readonly askId: string; readonly path: string }
   | { readonly type: "nothing" };
 
 /** Texts as they were, or would be, as read-only documents. */
@@ -23,13 +25,17 @@ export class ReviewTexts implements vscode.TextDocumentContentProvider {
         return (await this.server.request(methods.changeShow, wanted)).before ?? "";
       case "then":
         return (await this.server.request(methods.changeRestoreShow, wanted)).then ?? "";
+      case "present": {
+        const { files } = await this.server.request(methods.askProposal, { askId: wanted.askId });
+        return files.find((file) => file.path === wanted.path)?.before ?? "";
+      }
       case "nothing":
         return "";
     }
   }
 }
 
-function textUri(path: string, wanted: Wanted): vscode.Uri {
+export function textUri(path: string, wanted: Wanted): vscode.Uri {
   return vscode.Uri.file(path).with({ scheme: SCHEME, query: JSON.stringify(wanted) });
 }
 

@@ -52,6 +52,12 @@ function answers(
         oneLine(option.name, 60),
       ),
     ),
+    entry.editable === true &&
+      h(
+        "button.button.secondary",
+        { type: "button", "data-do": "edit-first", ...data },
+        "Edit first…",
+      ),
     h(
       "button.button.secondary",
       { type: "button", "data-do": "say-why", ...data },
