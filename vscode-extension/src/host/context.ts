@@ -7,6 +7,7 @@ import { AskTree } from "./askTree";
 import { Chats } from "./chat/chats";
 import { SCHEME, Texts } from "./chat/open";
 import { followFiles } from "./followFiles";
+import { serverSettings } from "./manifest.gen";
 import { Changes } from "./review/changes";
 import { ChangeTree } from "./review/changeTree";
 import { marks } from "./review/marks";
@@ -99,13 +100,11 @@ export class Context implements vscode.Disposable {
   }
 
   private async configured(event: vscode.ConfigurationChangeEvent): Promise<void> {
-    const only = ["notifyAsks", "followFiles", "trace.server"];
-    if (
-      !event.affectsConfiguration("agentls") ||
-      only.some((name) => event.affectsConfiguration(`agentls.${name}`))
-    )
-      return;
-    // A window may learn its settings after it has opened its views: then this is the first good try.
+    const names = ["server.command", ...serverSettings];
+    if (!names.some((name) => event.affectsConfiguration(`agentls.${name}`))) return;
+    // A window may learn its settings after it has opened its views: then this is the first good try,
+    // and one that is under way does not know them yet.
+    if (this.server.isStarting) await this.server.start();
     if (this.server.state.state === "stopped") await this.server.start();
     else if (this.server.state.state === "running") await this.offerRestart();
   }

@@ -57,6 +57,10 @@ export class Server implements vscode.Disposable {
     return this.current;
   }
 
+  get isStarting(): boolean {
+    return this.starting !== undefined;
+  }
+
   /** Starts the server unless it runs; whether it runs now. */
   async start(): Promise<boolean> {
     this.starting ??= this.launch().finally(() => (this.starting = undefined));

@@ -83,7 +83,36 @@ const TESTS: Readonly<Record<string, () => Promise<void>>> = {
     assert.match((await attachmentOf("problems")).block.text ?? "", /greet.py:2: It is wrong/);
     diagnostics.dispose();
     await assert.rejects(attachmentOf("selection"), /No text is selected/);
+    const editor = await vscode.window.showTextDocument(uri);
+    editor.selection = new vscode.Selection(0, 0, 1, 0);
+    const selected = await attachmentOf("selection");
+    assert.deepEqual(
+      [selected.label, selected.block.text],
+      ["greet.py:1-2", editor.document.getText(editor.selection)],
+    );
+    await assert.rejects(attachmentOf("terminal"), /No text is selected in the terminal/);
     await assert.rejects(attachmentOf("nonsense"), /nothing of this name/);
+  },
+  "symbols can be mentioned": async () => {
+    const uri = vscode.Uri.joinPath(folder(), "greet.py");
+    const lines = new vscode.Range(0, 0, 1, 0);
+    const provider = vscode.languages.registerWorkspaceSymbolProvider({
+      provideWorkspaceSymbols: () => [
+        new vscode.SymbolInformation(
+          "greet_symbol",
+          vscode.SymbolKind.Function,
+          "",
+          new vscode.Location(uri, lines),
+        ),
+      ],
+    });
+    const symbol = (await mentions("greet_s")).find((item) => item.label === "greet_symbol");
+    assert.ok(symbol);
+    const { block } = await attachmentOf(symbol.id);
+    provider.dispose();
+    const document = await vscode.workspace.openTextDocument(uri);
+    assert.equal(block.uri, `${uri.toString()}#L1-L2`);
+    assert.ok((block.text ?? "").startsWith(document.lineAt(0).text));
   },
   "an ask is a diagnostic and a code action at its line": async () => {
     const uri = vscode.Uri.joinPath(folder(), "greet.py");

@@ -45,8 +45,7 @@ test("hiding a notification answers nothing: the ask waits in the inbox", () =>
     const row = editor.page.getByRole("treeitem", { name: "demo asks: echo never" });
     await row.waitFor();
     await editor.picture("inbox");
-    await row.hover();
-    await row.locator('.action-label[aria-label="Reject"]').click();
+    await editor.act(row, "Reject");
     await row.waitFor({ state: "detached" });
     await editor.chat();
     await chat.getByText("You rejected").waitFor();
@@ -61,8 +60,7 @@ test("answered in the inbox, the notification goes by itself", () =>
     await editor.toast().waitFor();
     await inbox(editor);
     const row = editor.page.getByRole("treeitem", { name: "demo asks: echo never" });
-    await row.hover();
-    await row.locator('.action-label[aria-label="Reject"]').click();
+    await editor.act(row, "Reject");
     await editor.toast().waitFor({ state: "detached" });
   }));
 

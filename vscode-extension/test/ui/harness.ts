@@ -222,6 +222,21 @@ export class Editor {
     await this.page.waitForSelector(".monaco-editor .view-lines .view-line");
   }
 
+  /** Uses an action of a row in a tree; the row may move while it is pointed at. */
+  async act(row: Locator, action: string): Promise<void> {
+    const button = row.first().locator(`.action-label[aria-label="${action}"]`);
+    for (let tries = 1; ; tries++) {
+      try {
+        await row.first().hover();
+        await button.click({ timeout: 4_000 });
+        return;
+      } catch (error) {
+        if (tries === 10) throw error;
+        await this.page.mouse.move(640, 20);
+      }
+    }
+  }
+
   status(): Locator {
     return this.page.locator('.statusbar-item[id*="agentls"]');
   }

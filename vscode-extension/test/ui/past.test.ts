@@ -5,11 +5,7 @@ const demo = { settings: { "agentls.agent": "demo" } };
 
 const rows = (editor: Editor) => editor.page.getByRole("treeitem");
 
-async function act(editor: Editor, name: string, action: string): Promise<void> {
-  const row = rows(editor).filter({ hasText: name }).first();
-  await row.hover();
-  await row.locator(`.action-label[aria-label="${action}"]`).click();
-}
+const counting = (editor: Editor) => rows(editor).filter({ hasText: "Counting words" });
 
 test("a past session is found by its words, opened at the place and taken up by the next prompt", () =>
   story(demo, async (editor) => {
@@ -47,13 +43,14 @@ test("past sessions are renamed, archived, shown again and exported", () =>
     await name.fill("Counting words");
     await name.press("Enter");
     await editor.command("Agents: Focus on Sessions View");
-    await rows(editor).filter({ hasText: "Counting words" }).waitFor();
-    await act(editor, "Counting words", "Close a Session");
-    await act(editor, "Counting words", "Archive a Session, Or Bring It Back");
-    await rows(editor).filter({ hasText: "Counting words" }).waitFor({ state: "detached" });
+    await counting(editor).waitFor();
+    await editor.act(counting(editor), "Close a Session");
+    await counting(editor).filter({ hasText: "ready" }).waitFor({ state: "detached" });
+    await editor.act(counting(editor), "Archive a Session, Or Bring It Back");
+    await counting(editor).waitFor({ state: "detached" });
     await editor.command("Agents: Show Or Hide Archived Sessions");
     await rows(editor).filter({ hasText: "archived" }).waitFor();
-    await act(editor, "Counting words", "Take Up a Past Session");
+    await editor.act(counting(editor), "Take Up a Past Session");
     await rows(editor).filter({ hasText: "ready" }).waitFor();
     await chat.getByText("word3").waitFor();
     await editor.command("Agents: Export a Session");

@@ -35,11 +35,6 @@ async function fileIs(editor: Editor, text: string): Promise<void> {
 
 const row = (editor: Editor, name: RegExp) => editor.page.getByRole("treeitem", { name });
 
-async function act(editor: Editor, name: RegExp, action: string): Promise<void> {
-  await row(editor, name).first().hover();
-  await row(editor, name).first().locator(`.action-label[aria-label="${action}"]`).click();
-}
-
 test("hunks are kept and undone one by one at their lines, and the badge goes with the last", () =>
   story(options, async (editor) => {
     await editor.openFile("poem.txt");
@@ -84,12 +79,12 @@ test("changes are a tree of sessions, turns, files and hunks; each level is kept
     await editor.command("Agents: Focus on Changes View");
     await row(editor, /made\.txt, created by demo/).waitFor();
     await editor.picture("changes");
-    await act(editor, /made\.txt, created/, "Undo");
+    await editor.act(row(editor, /made\.txt, created/), "Undo");
     await row(editor, /made\.txt, created by demo, undone/).waitFor();
     assert.throws(() => readFileSync(join(editor.workspace, "made.txt")), /ENOENT/);
-    await act(editor, /made\.txt, created by demo, undone/, "Do It Again");
+    await editor.act(row(editor, /made\.txt, created by demo, undone/), "Do It Again");
     await row(editor, /made\.txt, created by demo, \+1/).waitFor();
-    await act(editor, /poem\.txt, modified/, "Keep");
+    await editor.act(row(editor, /poem\.txt, modified/), "Keep");
     await row(editor, /poem\.txt, modified by demo, kept/).waitFor();
     await editor.command("Agents: Undo All Changes…");
     await editor.page.getByRole("button", { name: "Undo in 2 files" }).click();
@@ -122,7 +117,7 @@ test("what a person wrote into a changed place is not undone but merged when ask
     const mine = BOTH.replace("LINE 2\n", "LINE two of mine\n");
     writeFileSync(join(editor.workspace, "poem.txt"), mine);
     await editor.command("Agents: Focus on Changes View");
-    await act(editor, /poem\.txt, modified/, "Undo");
+    await editor.act(row(editor, /poem\.txt, modified/), "Undo");
     await editor.toast().filter({ hasText: "poem.txt" }).waitFor();
     await editor.picture("refused");
     assert.match(poem(editor), /LINE two of mine/);

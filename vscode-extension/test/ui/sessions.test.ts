@@ -18,8 +18,7 @@ test("sessions are in a tree, in the side bar and in tabs, several at once", () 
     await rows.filter({ hasText: "/say 5" }).waitFor();
     await rows.filter({ hasText: "/plan" }).waitFor();
     const first = rows.filter({ hasText: "/say 5" });
-    await first.hover();
-    await first.locator('.action-label[aria-label="Open Session in Editor Tab"]').click();
+    await editor.act(first, "Open Session in Editor Tab");
     await editor.page.locator(".tab").filter({ hasText: "/say 5" }).waitFor();
     await editor.page.locator("iframe.webview.ready").nth(1).waitFor();
     const frames = [editor.frame(0), editor.frame(1)];
@@ -33,8 +32,7 @@ test("sessions are in a tree, in the side bar and in tabs, several at once", () 
       "the side bar shows the other",
     );
     await editor.picture("sessions");
-    await first.hover();
-    await first.locator('.action-label[aria-label="Close a Session"]').click();
+    await editor.act(first, "Close a Session");
     await rows.filter({ hasText: "Past" }).waitFor();
     await first.filter({ hasText: "ready" }).waitFor({ state: "detached" });
     await first.waitFor();
