@@ -131,7 +131,10 @@ export class App {
     const id = this.wanted;
     this.wanted = "";
     this.reveal(id);
-    this.list?.element(id)?.classList.add("found");
+    const colour = getComputedStyle(document.body).getPropertyValue(
+      "--vscode-editor-findMatchHighlightBackground",
+    );
+    this.list?.element(id)?.animate({ backgroundColor: [colour, "transparent"] }, 3000);
   }
 
   private apply(message: Extract<ToPage, { type: "batch" }>): void {

@@ -25,7 +25,7 @@ test("a past session is found by its words, opened at the place and taken up by 
       "",
       /remarkable-words/,
     );
-    await chat.locator(".found").waitFor();
+    await chat.locator(".user").filter({ hasText: "remarkable-words" }).waitFor();
     await chat.getByText("A past session").waitFor();
     await editor.picture("past");
     await editor.say(chat, "/plan");
