@@ -8,12 +8,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import msgspec
+
+from ..model import Block
 from ..transcript import ToolCall
 from .tool import SERVER
 
 _IN_A_NAME = re.compile(rf"(?:mcp__{SERVER}__|mcp\.{SERVER}\.|{SERVER}[_./])(?P<tool>\w+)")
 _IN_A_TITLE = re.compile(rf"(?P<tool>\w+) \({SERVER} MCP Server\)|Tool: {SERVER}/(?P<other>\w+)")
-_WRAPPED = ("arguments", "args", "input", "params")
+_IN_AN_ID = re.compile(rf"mcp_{SERVER}_(?P<tool>\w+?)__.+")
+_WRAPPED = {"server", "tool", "arguments"}
 
 
 def tool_called(call: ToolCall) -> str:
@@ -21,13 +25,29 @@ def tool_called(call: ToolCall) -> str:
     for words in (call.name, call.title):
         if found := _IN_A_NAME.fullmatch(words):
             return found["tool"]
-    found = _IN_A_TITLE.match(call.title)
-    return (found["tool"] or found["other"]) if found else ""
+    if found := _IN_A_TITLE.fullmatch(call.title):
+        return str(found["tool"] or found["other"])
+    # Gemini CLI shows a command instead of the name of the tool that runs it.
+    found = _IN_AN_ID.fullmatch(call.call)
+    given = arguments_in(call)
+    shows_command = isinstance(given, dict) and given.get("command") == call.title
+    return found["tool"] if found and shows_command else ""
 
 
 def arguments_in(call: ToolCall) -> Any:
     """What the call says it gives to the tool; None if it does not say."""
     given = call.input
-    if isinstance(given, dict) and given.get("server") == SERVER:  # Codex says who, and then what
-        return next((given[key] for key in _WRAPPED if key in given), None)
-    return given
+    if isinstance(given, dict) and given.keys() == _WRAPPED and given["server"] == SERVER:
+        return given["arguments"]  # Codex says who, and then what
+    return _in_text(call) if given is None else given
+
+
+def _in_text(call: ToolCall) -> Any:
+    """Gemini CLI says it in words."""
+    if len(call.content) == 1 and isinstance(words := call.content[0], Block):
+        try:
+            found = msgspec.json.decode(words.text)
+        except msgspec.DecodeError:
+            return None
+        return found if isinstance(found, dict) else None
+    return None

@@ -7,7 +7,7 @@ words, in the same turn, waits on for the same answer, and gets one that came me
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
@@ -16,7 +16,13 @@ from ..model import Reply, SessionId
 from .tool import Answer, Arguments, Caller, Tool
 from .waiting import Waiting
 
+if TYPE_CHECKING:
+    from ..session import Session
+
 _MOST_OPTIONS = 12
+_DROPS_IT = frozenset({"gemini"})
+"""Agents that have a tool of their own called ask_user, without one for editors, and drop all of
+that name."""
 
 
 class AskUser(Arguments, frozen=True):
@@ -70,8 +76,8 @@ class _PersonTools:
         reply = await self._waiting.for_a_while(asked.join, caller.patience)
         if reply is None:
             return Answer(
-                "The person has not answered yet. Call ask_user again with the same question to go"
-                " on waiting; it is not shown twice."
+                "The person has not answered yet. Call this tool again with the same question to"
+                " go on waiting; it is not shown twice."
             )
         self._asked.pop(key, None)
         if reply.text is None:
@@ -80,9 +86,11 @@ class _PersonTools:
 
 
 def person_tools(waiting: Waiting, timeout: float) -> list[Tool]:
-    return [
-        Tool(
-            name="ask_user",
+    ask = _PersonTools(waiting, timeout).ask
+
+    def tool(name: str, offered: Callable[[Session], bool]) -> Tool:
+        return Tool(
+            name=name,
             title="Question",
             description=(
                 "Ask the person a question and wait for the answer: when you need a decision, or"
@@ -90,6 +98,11 @@ def person_tools(waiting: Waiting, timeout: float) -> list[Tool]:
             ),
             arguments=AskUser,
             kind="think",
-            run=_PersonTools(waiting, timeout).ask,
+            run=ask,
+            offered=offered,
         )
+
+    return [
+        tool("ask_user", lambda session: session.agent_name not in _DROPS_IT),
+        tool("ask_person", lambda session: session.agent_name in _DROPS_IT),
     ]
