@@ -28,6 +28,7 @@ from fakes.leftovers import VARIABLE, marked, new_mark
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 AGENTLS = [sys.executable, "-m", "agentls"]
+LOGIN_AGENT = Path(__file__).parent.parent / "fakes" / "login_agent.py"
 PATIENCE = 15.0
 
 
@@ -568,3 +569,39 @@ def test_without_orchestrate_no_agent_is_started_by_another(machine: Machine) ->
     done = machine.run("--agent", "demo", "/family")
     assert "This session may not start other agents." in done.stdout
     assert machine.run("tree", command="sessions").stdout == "No agent has started another one.\n"
+
+
+# -- logging in
+
+
+@pytest.mark.parametrize("refuses", ["new", "prompt"])
+@pytest.mark.parametrize(("way", "more"), [("1", []), ("2", ["yes\n", "ada\n"])])
+def test_a_login_on_the_way_leads_back_to_the_prompt(
+    machine: Machine, tmp_path: Path, refuses: str, way: str, more: list[str]
+) -> None:
+    agent = [sys.executable, str(LOGIN_AGENT), str(tmp_path / "logged-in"), refuses]
+    name = machine.agent("secret", agent)
+    terminal = Terminal(machine, "-a", name, "Say hello.")
+    terminal.wait_for("nothing to leave it")
+    terminal.wait_for("A key")
+    terminal.type(f"{way}\n")
+    for expected, keys in zip(("Type yes", "Your name?"), more, strict=False):
+        terminal.wait_for(expected)
+        terminal.type(keys)
+    terminal.wait_for("You said: Say hello.")
+    assert terminal.end() == 0
+
+
+def test_a_login_that_nobody_wants_is_an_error_and_runs_nothing(
+    machine: Machine, tmp_path: Path
+) -> None:
+    file = tmp_path / "logged-in"
+    name = machine.agent("secret", [sys.executable, str(LOGIN_AGENT), str(file), "new"])
+    terminal = Terminal(machine, "-a", name, "Say hello.")
+    terminal.wait_for("A key")
+    terminal.type("2\n")
+    terminal.wait_for("Type yes")
+    terminal.type("no\n")
+    terminal.wait_for("Nothing was run.")
+    assert terminal.end() == 1
+    assert not file.exists()

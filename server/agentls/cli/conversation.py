@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from agentls.agent.spec import AgentSpec
 from agentls.app import App
 from agentls.core import events as ev
-from agentls.core.errors import AgentExited, UnknownAsk
+from agentls.core.errors import AgentExited, AuthRequired, UnknownAsk
 from agentls.core.family.activity import Activity
 from agentls.core.family.spawn import Spawn
 from agentls.core.model import AskId, Block, Level, Prompt, State
@@ -111,6 +111,14 @@ class Conversation:
         if self._person is not None:
             self._person.listen()
         self._app.sessions.prompt(self.session.id, Prompt((Block(kind="text", text=text),)))
+        await self._until_over()
+        while await self._logged_in():
+            self._over = ""
+            await self._until_over()
+        self._tell_error()
+        return TIMED_OUT if self._timed_out else self._over
+
+    async def _until_over(self) -> None:
         with self._time_limit():
             while not self._over or self._goes_on:
                 await self._wait(self._view.tick)
@@ -118,8 +126,15 @@ class Conversation:
                 await asyncio.sleep(self._view.pace)
         await self._linger()
         self._view.end_turn()
-        self._tell_error()
-        return TIMED_OUT if self._timed_out else self._over
+
+    async def _logged_in(self) -> bool:
+        """Whether the person has done what the agent refused the prompt for."""
+        if self._person is None or not isinstance(self.session.error, AuthRequired):
+            return False
+        from .inline_login import log_in  # most are logged in
+
+        work = log_in(self._app, self.session, self._person, self._view)
+        return bool(await self._unless_stopped(work))
 
     async def next_prompt(self) -> str | None:
         """What the person types next; None when they want no more."""
