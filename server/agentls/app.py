@@ -149,9 +149,11 @@ class App:
     def reviewing(self, person: Person) -> Reviewing:
         """What finds and decides what agents change; built when the first prompt is sent."""
         from .core.changes.going_back import Restores
+        from .core.changes.remembering import Memory
         from .core.changes.review import Review
         from .core.changes.reviewing import Reviewing
         from .core.changes.watch import Watch
+        from .files.change_journal import ChangeJournal
         from .files.folders import Contents, Folders
         from .files.review_files import ReviewFiles
 
@@ -160,7 +162,11 @@ class App:
         review = Review(files)
         self.sessions.forgotten.append(review.session_closed)
         folders = Folders(state_folder(os.environ), os.environ, contents)
-        watch = Watch(review, folders, person, self.clock, self.tasks)
+        journal = ChangeJournal(
+            state_folder(os.environ) / "changes", files.bytes_of, files.state_of
+        )
+        memory = Memory(review, files, journal)
+        watch = Watch(review, folders, person, self.clock, self.tasks, memory=memory)
         files.decided = watch.decided
         labels = self._labels()
         self._closing.append(folders.close)
@@ -168,7 +174,7 @@ class App:
         async def label(path: str, text: str, parts: Sequence[tuple[int, int]]) -> list[str]:
             return await asyncio.to_thread(labels.of, path, text, parts)
 
-        return Reviewing(review, watch, Restores(review, files), files, label)
+        return Reviewing(review, watch, Restores(review, files, memory), files, label)
 
     async def close(self) -> None:
         """End everything that was started, whoever started it."""

@@ -163,3 +163,22 @@ async def test_a_file_that_was_moved_is_a_rename_and_goes_back_exactly(
         decided = await editor.request("agentls/change/decide", {"verdict": verdict, **which})
         assert "refused" not in decided
         assert tree(project) == expected
+
+
+async def test_a_turn_of_an_earlier_server_can_be_gone_back_to(bench: Bench, project: Path) -> None:
+    at_first = tree(project)
+    editor, _, session = await started(bench)
+    await play(editor, session, *everything(project))
+    await editor.until_result(
+        lambda: restore(editor, sessionId=session, turn=1), lambda it: len(it["files"]) == 7
+    )
+    after_turn = tree(project)
+    await editor.close()
+    editor = await bench.editor()
+    plan = await restore(editor, sessionId=session, turn=1)
+    assert len(plan["files"]) == 7
+    listed = await editor.request("agentls/change/list", {"pending": True})
+    assert listed["changes"] == [], "what was left to decide then is not asked again"
+    for step, expected in (("do", at_first), ("undo", after_turn)):
+        await restore(editor, step=step, restoreId=plan["restoreId"])
+        assert tree(project) == expected

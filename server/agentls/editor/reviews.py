@@ -92,17 +92,23 @@ class Reviews:
             self._in_step[path] = review.stamp(path)
         if self.surface is not None:
             self.surface.moved(path)
-        if review.missing_person(path) and not self._busy(document):
+        if (
+            review.missing_person(path)
+            and not self._busy(document)
+            and not review.written_so(path, document.text)
+        ):
             self._tasks.start(self._typed(path, document), f"look who changed {path}")
 
     async def _typed(self, path: str, document: Document) -> None:
         """Whether the person did that: an editor may just have read the file again."""
+        then = document.text
         try:
             on_disk = await self._disk.read(path)
         except FileError:
             return
-        if self._built is not None and not (on_disk and same_text(on_disk.text, document.text)):
-            self._built.review.typed(path)
+        texts = (then, document.text)
+        if on_disk is None or not any(same_text(on_disk.text, text) for text in texts):
+            self.get().review.typed(path)
 
     def saved(self, uri: str) -> None:
         self.saves.saved(uri)

@@ -161,7 +161,7 @@ class _Folder:
         path = f"{self._root}/{change.path}"
         old, new = self._data(change.before), self._data(change.after)
         links = stat.S_ISLNK(change.mode_before) or stat.S_ISLNK(change.mode_after)
-        before, after = _text(old, path), _text(new, path)
+        before, after = text_in(old, path), text_in(new, path)
         if before and after and before[1] != _with_line_end(after[1], before[1]):
             before = after = None  # written down in another way: only as a whole
         as_text = not links and (before or old is None) and (after or new is None)
@@ -199,7 +199,7 @@ def executable(mode: int) -> int:
     return 0o755 if mode & 0o100 else 0o644
 
 
-def _text(data: bytes | None, path: str) -> tuple[str, Form] | None:
+def text_in(data: bytes | None, path: str) -> tuple[str, Form] | None:
     if data is None:
         return None
     try:

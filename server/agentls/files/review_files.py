@@ -20,7 +20,7 @@ from agentls.core.errors import FileError, FileRefused
 from agentls.core.ports import Files, FileText
 
 from .disk import read_bytes, write_bytes
-from .folders import Contents, executable, lstat
+from .folders import Contents, executable, lstat, text_in
 from .on_disk import DiskFiles
 from .texts import encode
 
@@ -81,9 +81,9 @@ class ReviewFiles:
         return FileState(text.text, mode), text, is_open
 
     def _replace(self, path: str, now: FileState, new: FileState) -> None:
-        old = self._bytes(path, now)
+        old = self.bytes_of(path, now)
         if isinstance(new.content, Blob) or new.content is not None:
-            data = self._bytes(path, new)
+            data = self.bytes_of(path, new)
             if data is None:
                 raise FileRefused(_GONE)
             write_bytes(path, data, expected=old)
@@ -92,7 +92,17 @@ class ReviewFiles:
                 raise FileRefused(_MOVED)
             os.unlink(path)
 
-    def _bytes(self, path: str, state: FileState) -> bytes | None:
+    def state_of(self, path: str, data: bytes | None, mode: int | None) -> FileState:
+        """What bytes are as the content of a file; the other way round from `bytes_of`."""
+        if data is None:
+            return MISSING
+        text = text_in(data, path)
+        if text is None:
+            return FileState(self._contents.blob(data), mode)
+        self._contents.remember(path, text[1])
+        return FileState(text[0], mode)
+
+    def bytes_of(self, path: str, state: FileState) -> bytes | None:
         if state.content is None:
             return None
         if isinstance(state.content, Blob):

@@ -13,6 +13,7 @@ from ..model import SessionId
 from .merge import merge
 from .pieces import HunkState
 from .record import MISSING, Change, FileState, Kind
+from .remembering import Memory
 from .review import Files, Review, Selection
 
 _MOST = 50
@@ -41,7 +42,8 @@ class Restore(Struct, frozen=True, kw_only=True):
 class Restores:
     """Shown, done and undone by their ids."""
 
-    def __init__(self, review: Review, files: Files) -> None:
+    def __init__(self, review: Review, files: Files, memory: Memory) -> None:
+        self._memory = memory
         self._review = review
         self._files = files
         self._known: dict[str, Restore] = {}
@@ -49,6 +51,7 @@ class Restores:
 
     async def plan(self, session: SessionId, turn: int) -> Restore:
         """Going back to before that turn; nothing is written."""
+        await self._memory.recall(session)
         by_path: dict[str, list[_Deed]] = {}
         for change in self._review.changes(Selection(session=session)):
             if change.origin.turn >= turn:

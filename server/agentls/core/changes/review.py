@@ -177,6 +177,10 @@ class Review:
         """The person is at work in a file, whether it is saved or not."""
         self._meet(path, None)
 
+    def written_so(self, path: str, text: str) -> bool:
+        """Whether this is what an agent made of a file."""
+        return any(record.after.content == text for record in self._at(path))
+
     def missing_person(self, path: str) -> bool:
         """Whether agents are at work in a file, and the person is not known to be."""
         return self._radar.only_agents(path)

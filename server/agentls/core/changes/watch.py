@@ -20,6 +20,7 @@ from ..transcript import Entry, ToolCall
 from .looking import Folders, Found, Look, Person
 from .merge import carried_over
 from .record import FileState, Origin
+from .remembering import Deed, Memory
 from .renames import renamed
 from .review import Review
 
@@ -45,11 +46,21 @@ class Watch:
     """An observer of all sessions, and what they ask before they send a prompt."""
 
     def __init__(
-        self, review: Review, folders: Folders, person: Person, clock: Clock, tasks: Tasks
+        self,
+        review: Review,
+        folders: Folders,
+        person: Person,
+        clock: Clock,
+        tasks: Tasks,
+        *,
+        memory: Memory,
     ) -> None:
         self._review = review
         self._folders = folders
         self._person = person
+        self._memory = memory
+        self._deeds: list[Deed] = []
+        """What was found and is not written down yet."""
         self._clock = clock
         self._tasks = tasks
         self._turns: dict[SessionId, _Turn] = {}
@@ -93,6 +104,7 @@ class Watch:
 
     async def _begin(self, session: Session, origin: Origin, go: Callable[[], None]) -> None:
         try:
+            await self._memory.recall(session.id)
             look = await self._folders.look(session.cwd, begins=True)
             await self._take_in(look)
             if look.problem and _goes_on(session, origin):
@@ -154,6 +166,8 @@ class Watch:
                 self._renamed(moved[found.path], found)
             elif found.path not in gone:
                 self._found(found)
+        deeds, self._deeds = self._deeds, []
+        await self._memory.keep(deeds)
 
     def _found(self, found: Found) -> None:
         before = self._with_saves(found)
@@ -163,6 +177,9 @@ class Watch:
             return
         self._review.seen(found.path, before, by_user=before != found.before)
         self._review.wrote(turn.origin, found.path, before, found.after)
+        self._deeds.append(
+            Deed(origin=turn.origin, path=found.path, before=before, after=found.after)
+        )
         if self._person.agent_wrote(turn.origin, found.path, before, found.after):
             self._review.typed(found.path)
 
@@ -172,6 +189,15 @@ class Watch:
         before = self._with_saves(old)
         self._review.seen(old.path, before, by_user=before != old.before)
         self._review.wrote(turn.origin, new.path, before, new.after, old_path=old.path)
+        self._deeds.append(
+            Deed(
+                origin=turn.origin,
+                path=new.path,
+                before=before,
+                after=new.after,
+                old_path=old.path,
+            )
+        )
         self._review.seen(old.path, old.after)
 
     def _with_saves(self, found: Found) -> FileState:
