@@ -11,6 +11,10 @@ order is done.
     {"tick": S}                            an unknown request every S seconds until the turn is
                                            cancelled; `log` gets when each was sent and how long
                                            its answer took, in nanoseconds
+    {"spawn": N, "agent": A, "order": O}   start N other agents with that order as their prompt,
+                                           by the client's tools
+
+What is no such object is answered and not obeyed.
 
 KIND is "text", "tool" (one tool call that changes all the time) or "mixed" (text, ever new tool
 calls, plans). Each update is one write, as real agents do it. Standard library only: it is started
@@ -29,12 +33,16 @@ from pathlib import Path
 from typing import Any
 
 WORDS = "the quick brown fox jumps over the lazy dog and then goes on to do it all over again "
-CAPABILITIES = {"promptCapabilities": {"embeddedContext": True}}
+CAPABILITIES = {
+    "promptCapabilities": {"embeddedContext": True},
+    "mcpCapabilities": {"http": True},
+}
 Json = dict[str, Any]
 
 
 def main() -> None:
     sessions = 0
+    servers: dict[str, list[Json]] = {}
     for line in sys.stdin.buffer:
         message = json.loads(line)
         method, id = message.get("method"), message.get("id")
@@ -45,9 +53,13 @@ def main() -> None:
         elif method == "session/new":
             sessions += 1
             answer = {"sessionId": f"flood-{sessions}"}
+            servers[answer["sessionId"]] = message["params"]["mcpServers"]
         elif method == "session/prompt":
             params = message["params"]
-            obey(params["sessionId"], json.loads(params["prompt"][0]["text"]))
+            text = params["prompt"][0]["text"]
+            if text.startswith("{"):
+                order = {"servers": servers[params["sessionId"]], **json.loads(text)}
+                obey(params["sessionId"], order)
             answer = {"stopReason": "end_turn"}
         else:
             error = {"code": -32601, "message": f"Method not found: {method}"}
@@ -57,7 +69,10 @@ def main() -> None:
 
 
 def obey(session: str, order: Json) -> None:
-    found = tick(order) if "tick" in order else stream(session, order)
+    if "spawn" in order:
+        found = spawn(order)
+    else:
+        found = tick(order) if "tick" in order else stream(session, order)
     if "log" in order:
         part = Path(order["log"] + ".part")
         part.write_text(json.dumps(found))
@@ -97,6 +112,38 @@ def tick(order: Json) -> Json:
         ticks.append((sent, took))
         time.sleep(max(0.0, order["tick"] - took / 1e9))
     return {"ticks": ticks}
+
+
+def spawn(order: Json) -> Json:
+    import http.client
+    from urllib.parse import urlsplit
+
+    (server,) = [server for server in order["servers"] if server["name"] == "agentls"]
+    place = urlsplit(server["url"])
+    headers = {header["name"]: header["value"] for header in server["headers"]}
+    headers |= {"Content-Type": "application/json"}
+    headers |= {"Accept": "application/json, text/event-stream"}
+
+    def post(**message: Any) -> None:
+        connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=60)
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        connection.request("POST", place.path, body, headers)
+        answer = connection.getresponse()
+        said = answer.read()
+        if answer.status >= 400 or b'"isError":true' in said.replace(b" ", b""):
+            raise RuntimeError(f"{answer.status}: {said!r}")
+        if session := answer.getheader("mcp-session-id"):
+            headers["mcp-session-id"] = session
+        connection.close()
+
+    about = {"name": "flood", "version": "1"}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about}
+    post(id=0, method="initialize", params=hello)
+    post(method="notifications/initialized")
+    for number in range(1, order["spawn"] + 1):
+        wish = {"name": f"a{number}", "agent": order["agent"], "prompt": order["order"]}
+        post(id=number, method="tools/call", params={"name": "spawn_agent", "arguments": wish})
+    return {"spawned": order["spawn"]}
 
 
 # -- updates

@@ -29,6 +29,7 @@ NAMES = (
     "didchange",
     "decision",
     "many_sessions",
+    "family",
     "long_life",
     "tools_start",
     "streamed_text",
