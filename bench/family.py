@@ -40,7 +40,6 @@ def measure(sizes: Sizes) -> list[Row]:
             name=f"{name}: longest stall",
             value=metronome.longest(began, ended),
             unit="ms",
-            limit=50,
             note="the slowest answer to another agent, which asks every 5 ms, meanwhile",
         ),
         Row(
