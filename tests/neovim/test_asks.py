@@ -252,3 +252,32 @@ def test_a_long_command_says_that_there_is_more_of_it(nvim: Nvim) -> None:
     nvim.command("Agent asks")
     nvim.until_lua("vim.bo.filetype == 'agentls-ask'")
     assert "more below" in str(nvim.lua("return vim.api.nvim_win_get_config(0).footer"))
+
+
+def test_what_would_be_written_is_edited_first(desk: Desk, greeting: Path) -> None:
+    nvim = desk.nvim(settings={"agent": "demo", "review": "before"})
+    ask_for_an_edit(nvim)
+    assert " e  Edit it first…" in open_float(nvim).splitlines()
+    nvim.keys("e")
+    nvim.until_lua("vim.wo.diff and vim.fn.tabpagenr('$') == 2")
+    assert nvim.request("nvim_buf_get_lines", 0, 0, -1, False) == ["one", "two", "goodbye", "four"]
+    assert greeting.read_text() == "one\ntwo\nhello\nfour\n", "nothing is written yet"
+    nvim.keys("3GAs<C-s>")
+    ended(nvim)
+    nvim.until_lua("vim.fn.tabpagenr('$') == 1")
+    nvim.until(lambda: greeting.read_text() == "one\ntwo\ngoodbyes\nfour\n", "the edited text")
+
+
+def test_an_edited_proposal_can_be_decided_later(desk: Desk, greeting: Path) -> None:
+    nvim = desk.nvim(settings={"agent": "demo", "review": "before"})
+    ask_for_an_edit(nvim)
+    open_float(nvim)
+    nvim.keys("e")
+    nvim.until_lua("vim.wo.diff and vim.fn.tabpagenr('$') == 2")
+    nvim.keys("q")
+    nvim.until_lua("vim.fn.tabpagenr('$') == 1")
+    assert nvim.lua("return #require('agentls').asks()") == 1
+    open_float(nvim)
+    nvim.keys("r")
+    ended(nvim)
+    assert greeting.read_text() == "one\ntwo\nhello\nfour\n"

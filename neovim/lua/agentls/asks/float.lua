@@ -28,7 +28,7 @@ local option_keys = {
 ---@param ask agentls.Ask
 ---@return agentls.Choice[]
 local function choices(ask)
-  local used, found = { q = true, w = true, o = true }, {}
+  local used, found = { q = true, w = true, o = true, e = true }, {}
   local function add(wanted, label, choose)
     local candidates = vim.list_extend(vim.list_extend({}, wanted), vim.split("123456789", ""))
     for _, key in ipairs(candidates) do
@@ -51,6 +51,11 @@ local function choices(ask)
   end
   local function put(key, label, choose)
     table.insert(found, { key = key, label = label, choose = choose })
+  end
+  if ask.entry.editable then
+    put("e", "Edit it first…", function()
+      require("agentls.asks.proposal").open(ask)
+    end)
   end
   put("w", "Reject and say why…", function()
     asks.reject_and_say_why(ask)
