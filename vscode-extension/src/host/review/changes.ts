@@ -27,9 +27,8 @@ export class Changes implements vscode.Disposable {
   constructor(private readonly server: Server) {
     this.parts = [
       server.onNotification(methods.changeDidChange, ({ items, gone }) => {
-        for (const id of gone ?? []) this.items.delete(id);
-        for (const item of items) this.items.set(item.changeId, item);
-        this.changed.fire();
+        const left = (gone ?? []).filter((id) => this.items.delete(id));
+        if (this.put(items) || left.length > 0) this.changed.fire();
       }),
       server.onState(({ state }) => void this.refresh(state === "running")),
     ];
@@ -53,8 +52,7 @@ export class Changes implements vscode.Disposable {
       verdict,
       ...which,
     });
-    for (const item of changes) this.items.set(item.changeId, item);
-    this.changed.fire();
+    if (this.put(changes)) this.changed.fire();
     for (const refusal of refused ?? []) void this.tell(refusal);
   }
 
@@ -82,8 +80,19 @@ export class Changes implements vscode.Disposable {
     this.changed.fire();
     if (!running) return;
     const { changes } = await this.server.request(methods.changeList, {});
-    for (const item of changes) this.items.set(item.changeId, item);
-    this.changed.fire();
+    if (this.put(changes)) this.changed.fire();
+  }
+
+  /**
+   * Whether anything is new. What a decision answers is told again a moment later: a tree that is
+   * drawn again for nothing takes the button away under the mouse.
+   */
+  private put(items: readonly ChangeItem[]): boolean {
+    const fresh = items.filter(
+      (item) => JSON.stringify(this.items.get(item.changeId)) !== JSON.stringify(item),
+    );
+    for (const item of fresh) this.items.set(item.changeId, item);
+    return fresh.length > 0;
   }
 }
 
