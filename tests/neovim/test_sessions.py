@@ -286,3 +286,20 @@ def test_a_login_program_is_shown_first_then_run_in_a_terminal(refused: Nvim) ->
     refused.until_lua("vim.bo.filetype == 'agentls-terminal'")
     refused.keys("igood<CR>")
     answered(refused)
+
+
+def test_a_session_stands_below_the_one_that_started_it(desk: Desk) -> None:
+    nvim = desk.nvim()
+    heads = [
+        {"id": "low", "orchestrator": "top", "name": "tester"},
+        {"id": "top"},
+        {"id": "deep", "orchestrator": "low"},
+        {"id": "orphan", "orchestrator": "not in the list"},
+    ]
+    nested = nvim.lua("return require('agentls.commands.sessions').nested(...)", heads)
+    assert [(head["id"], head["depth"]) for head in nested] == [
+        ("top", 0),
+        ("low", 1),
+        ("deep", 2),
+        ("orphan", 0),
+    ]

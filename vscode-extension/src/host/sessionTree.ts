@@ -12,7 +12,7 @@ const LOOKS: Readonly<Record<SessionState, Looks>> = {
   idle: ["comment", "ready"],
   running: ["loading~spin", "working"],
   waiting_for_you: ["question", "waits for you", "notificationsWarningIcon.foreground"],
-  waiting_for_agent: ["watch", "waiting for the agent"],
+  waiting_for_agent: ["watch", "waits for another agent"],
   failed: ["error", "failed", "notificationsErrorIcon.foreground"],
   closed: ["circle-slash", "closed"],
 };
@@ -36,10 +36,18 @@ export class SessionTree implements vscode.TreeDataProvider<SessionNode> {
 
   getChildren(node?: SessionNode): SessionNode[] {
     const past = this.sessions.all.filter((head) => head.place === "past");
-    if (node === "past") return this.sessions.hasMore ? [...past, "more"] : past;
-    if (node !== undefined) return [];
+    if (node === "past") return this.sessions.hasMore ? [...onTop(past), "more"] : onTop(past);
+    if (node === "more") return [];
+    if (node !== undefined) return this.below(node);
     const live = this.sessions.all.filter((head) => head.place !== "past");
-    return past.length === 0 ? live : [...live, "past"];
+    return past.length === 0 ? onTop(live) : [...onTop(live), "past"];
+  }
+
+  /** The sessions that one has started, the oldest first. */
+  private below(head: SessionHead): SessionHead[] {
+    return this.sessions.all
+      .filter((one) => one.orchestrator === head.id && isPast(one) === isPast(head))
+      .sort((a, b) => a.created - b.created);
   }
 
   getTreeItem(node: SessionNode): vscode.TreeItem {
@@ -54,12 +62,26 @@ export class SessionTree implements vscode.TreeDataProvider<SessionNode> {
       item.command = { command: commandIds.moreSessions, title: "More" };
       return item;
     }
-    return sessionItem(node);
+    const item = sessionItem(node);
+    if (this.below(node).length > 0)
+      item.collapsibleState = vscode.TreeItemCollapsibleState.Expanded;
+    return item;
   }
 }
 
+function isPast(head: SessionHead): boolean {
+  return head.place === "past";
+}
+
+/** Those that nobody started who is in the list, too. */
+function onTop(heads: readonly SessionHead[]): SessionHead[] {
+  const known = new Set(heads.map((head) => head.id));
+  return heads.filter((head) => !known.has(head.orchestrator ?? ""));
+}
+
 function sessionItem(head: SessionHead): vscode.TreeItem {
-  const item = new vscode.TreeItem(oneLine(title(head), 80));
+  const name = (head.name ?? "") === "" ? "" : `${oneLine(head.name ?? "", 40)}: `;
+  const item = new vscode.TreeItem(`${name}${oneLine(title(head), 80)}`);
   const [icon, words, colour] = looks(head);
   item.id = head.id;
   item.description = `${head.agent} · ${words}`;

@@ -29,7 +29,32 @@ local function describe(head)
   local title = head.title ~= "" and head.title or "(nothing said yet)"
   local how = head.place == "past" and ago(head.lastSign) or status.words(head)
   local where = head.cwd == client.root() and "" or (" in " .. vim.fn.fnamemodify(head.cwd, ":~"))
-  return ("%s (%s, %s)%s"):format(title:gsub("%s+", " "), head.agent, how, where)
+  local name = (head.name or "") ~= "" and ("%s%s: "):format(("  "):rep(head.depth or 0) .. "↳ ", head.name)
+    or ""
+  return ("%s%s (%s, %s)%s"):format(name, (title:gsub("%s+", " ")), head.agent, how, where)
+end
+
+---The same with each session below the one that started it, and how deep that is.
+---@param heads agentls.SessionHead[]
+---@return agentls.SessionHead[]
+function M.nested(heads)
+  local known, below, found = {}, {}, {}
+  for _, head in ipairs(heads) do
+    known[head.id] = true
+  end
+  for _, head in ipairs(heads) do
+    local above = known[head.orchestrator or ""] and head.orchestrator or ""
+    below[above] = below[above] or {}
+    table.insert(below[above], head)
+  end
+  local function add(above, depth)
+    for _, head in ipairs(below[above] or {}) do
+      table.insert(found, vim.tbl_extend("force", head, { depth = depth }))
+      add(head.id, depth + 1)
+    end
+  end
+  add("", 0)
+  return found
 end
 
 ---@param params agentls.SessionListParams
@@ -41,7 +66,7 @@ local function choose(params, prompt, chosen)
     if error then
       return notice.error(error.message)
     end
-    local items = result.sessions
+    local items = M.nested(result.sessions)
     if #items == 0 then
       return notice.say("There is no such session; :Agent new opens one.")
     end
