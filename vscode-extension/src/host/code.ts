@@ -18,19 +18,21 @@ const severities = ["error", "warning", "information", "hint"] as const;
 type Place = vscode.Location | vscode.LocationLink;
 type Symbol = vscode.DocumentSymbol | vscode.SymbolInformation;
 
-export function answerAboutCode(client: Pick<LanguageClient, "onRequest">): void {
-  client.onRequest("agentls/code/problems", problems);
-  client.onRequest("agentls/code/definition", (at: CodePlaceParams) =>
+export const aboutCode = {
+  "agentls/code/problems": problems,
+  "agentls/code/definition": (at: CodePlaceParams) =>
     places("vscode.executeDefinitionProvider", at),
-  );
-  client.onRequest("agentls/code/references", (at: CodePlaceParams) =>
-    places("vscode.executeReferenceProvider", at),
-  );
-  client.onRequest("agentls/code/symbols", symbols);
-  client.onRequest("agentls/code/search", search);
+  "agentls/code/references": (at: CodePlaceParams) => places("vscode.executeReferenceProvider", at),
+  "agentls/code/symbols": symbols,
+  "agentls/code/search": search,
+};
+
+export function answerAboutCode(client: Pick<LanguageClient, "onRequest">): void {
+  for (const [method, answer] of Object.entries(aboutCode))
+    client.onRequest(method, answer as (params: never) => unknown);
 }
 
-export function problems({ uri }: CodeFileParams): CodeProblemsResult {
+function problems({ uri }: CodeFileParams): CodeProblemsResult {
   const all: [vscode.Uri, readonly vscode.Diagnostic[]][] = uri
     ? [[vscode.Uri.parse(uri), vscode.languages.getDiagnostics(vscode.Uri.parse(uri))]]
     : vscode.languages.getDiagnostics();
@@ -92,7 +94,8 @@ function target(place: Place): [vscode.Uri, vscode.Range] {
 }
 
 function nested(symbol: Symbol, file: vscode.Uri, inside: string): CodeSpot[] {
-  if ("location" in symbol) return [named(symbol)];
+  // What VS Code hands out may be both; only one of them has children.
+  if (!("children" in symbol)) return [named(symbol)];
   const own = spot(file, symbol.selectionRange, symbol.name, symbol.kind, inside);
   return [own, ...symbol.children.flatMap((child) => nested(child, file, symbol.name))];
 }

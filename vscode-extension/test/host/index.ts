@@ -6,6 +6,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Context } from "../../src/host/context";
 import { attachmentOf, mentions } from "../../src/host/chat/mentions";
+import { aboutCode } from "../../src/host/code";
 import { commandIds } from "../../src/host/manifest.gen";
 import { methods } from "../../src/protocol.gen";
 
@@ -56,6 +57,66 @@ const TESTS: Readonly<Record<string, () => Promise<void>>> = {
     await vscode.commands.executeCommand(commandIds.allow, ask.askId);
     await until("the end of the turn", () => context.sessions.head(sessionId)?.state === "idle");
     assert.deepEqual(context.sessions.openAsks, []);
+  },
+  "tools of agents hear what language extensions know": async () => {
+    const document = await vscode.workspace.openTextDocument({
+      content: "Tea\nTea",
+      language: "plaintext",
+    });
+    const uri = document.uri.toString();
+    const at = (line: number) => new vscode.Location(document.uri, new vscode.Position(line, 0));
+    const symbol = (name: string, kind: vscode.SymbolKind) =>
+      new vscode.DocumentSymbol(name, "", kind, at(0).range, at(0).range);
+    const tea = symbol("Tea", vscode.SymbolKind.Class);
+    tea.children.push(symbol("pour", vscode.SymbolKind.Method));
+    const complaints = vscode.languages.createDiagnosticCollection("tea");
+    const { registerDefinitionProvider, registerReferenceProvider } = vscode.languages;
+    const providers = [
+      complaints,
+      registerDefinitionProvider("plaintext", { provideDefinition: () => at(0) }),
+      registerReferenceProvider("plaintext", { provideReferences: () => [at(0), at(1)] }),
+      vscode.languages.registerDocumentSymbolProvider("plaintext", {
+        provideDocumentSymbols: () => [tea],
+      }),
+      vscode.languages.registerWorkspaceSymbolProvider({
+        provideWorkspaceSymbols: (query) => [
+          new vscode.SymbolInformation(query, vscode.SymbolKind.Function, "", at(1)),
+        ],
+      }),
+    ];
+    const hot = new vscode.Diagnostic(at(1).range, "too hot", vscode.DiagnosticSeverity.Warning);
+    complaints.set(document.uri, [hot]);
+    const spot = (line: number, name = "", kind = "", inside = "") => ({
+      uri,
+      line,
+      character: 0,
+      name,
+      kind,
+      inside,
+    });
+    try {
+      const place = { uri, line: 1, character: 0 };
+      const { problems } = aboutCode["agentls/code/problems"]({ uri });
+      assert.deepEqual(
+        problems.map(({ line, severity, message }) => [line, severity, message]),
+        [[1, "warning", "too hot"]],
+      );
+      assert.equal(aboutCode["agentls/code/problems"]({}).problems.length, 1);
+      assert.deepEqual(await aboutCode["agentls/code/definition"](place), {
+        spots: [spot(0)],
+        known: true,
+      });
+      const references = await aboutCode["agentls/code/references"](place);
+      assert.deepEqual(references.spots, [spot(0), spot(1)]);
+      const symbols = await aboutCode["agentls/code/symbols"]({ uri });
+      assert.deepEqual(symbols.spots, [spot(0, "Tea", "class"), spot(0, "pour", "method", "Tea")]);
+      const found = await aboutCode["agentls/code/search"]({ query: "brew" });
+      assert.ok(found.spots.some(({ name, kind }) => name === "brew" && kind === "function"));
+    } finally {
+      for (const each of providers) each.dispose();
+    }
+    const unknown = await aboutCode["agentls/code/definition"]({ uri, line: 0, character: 0 });
+    assert.deepEqual(unknown, { spots: [], known: false });
   },
   "a session is exported as a document": async () => {
     await vscode.commands.executeCommand(commandIds.exportSession, context.sessions.all[0]?.id);
