@@ -166,6 +166,7 @@ class App:
             state_folder(os.environ) / "changes", files.bytes_of, files.state_of
         )
         memory = Memory(review, files, journal)
+        self.sessions.forgotten.append(memory.forget)
         watch = Watch(review, folders, person, self.clock, self.tasks, memory=memory)
         files.decided = watch.decided
         labels = self._labels()

@@ -11,9 +11,11 @@ AgentlsError
 │   └── AgentFailed             it answered with an error
 ├── SessionError
 │   ├── UnknownSession          no such id
+│   ├── FamilyLimit             agents that work together have gone as far as they may
 │   └── SessionNotReady         the session cannot do that in its present state
 ├── AskError
-│   └── UnknownAsk              no such ask, or it was answered already
+│   ├── UnknownAsk              no such ask, or it was answered already
+│   └── UnknownQuestion         no such question, or it was answered already
 ├── TerminalError
 │   ├── UnknownTerminal         no such id, or the agent has released it
 │   ├── TerminalRefused         it may not be run, typed into or killed

@@ -49,6 +49,8 @@ class Memory:
         if session in self._known:
             return
         self._known.add(session)
+        if self._review.changes(Selection(session=session)):
+            return  # it was closed in this server, and what it did is still there
         paths: dict[str, None] = {}
         for it in await self._journal.of(session):
             self._review.wrote(it.origin, it.path, it.before, it.after, old_path=it.old_path)
@@ -56,6 +58,10 @@ class Memory:
         self._review.keep(Selection(session=session))
         for path in paths:
             self._review.seen(path, await self._files.current(path))
+
+    def forget(self, session: SessionId) -> None:
+        """The session is closed; if it comes again, so may what it did."""
+        self._known.discard(session)
 
     async def keep(self, deeds: Sequence[Deed]) -> None:
         if deeds:
