@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 from pathlib import Path
@@ -360,3 +361,27 @@ async def test_an_editor_that_refuses_the_merge_keeps_its_text_and_is_told_so(
         lambda: any("Both are" in m["message"] for m in editor.notifications("window/showMessage")),
         "a message about the file",
     )
+
+
+async def test_what_is_kept_while_another_hunk_is_being_undone_stays_kept(
+    bench: Bench, file: Path
+) -> None:
+    editor = await bench.editor(capabilities={"workspace": {"applyEdit": True}})
+    session = await session_of(editor)
+    await play(editor, session, write(file, NEW))
+    (change,) = await changes(editor)
+    first, second = (hunk["hunkId"] for hunk in change["hunks"])
+    uri = file.as_uri()
+    document = {"uri": uri, "languageId": "python", "version": 1, "text": NEW}
+    editor.notify("textDocument/didOpen", {"textDocument": document})
+    follow_edits(editor, uri, version=2)
+    names = {"changeId": change["changeId"]}
+    undone, kept = await asyncio.gather(
+        decide(editor, "undo", **names, hunkIds=[first]),
+        decide(editor, "keep", **names, hunkIds=[second]),
+    )
+    assert "refused" not in undone
+    assert "refused" not in kept
+    (after,) = await changes(editor)
+    assert {h["hunkId"]: h["state"] for h in after["hunks"]} == {first: "undone", second: "kept"}
+    assert file.read_text() == NEW.replace("return 10", "return 1")
