@@ -385,3 +385,16 @@ async def test_what_is_kept_while_another_hunk_is_being_undone_stays_kept(
     (after,) = await changes(editor)
     assert {h["hunkId"]: h["state"] for h in after["hunks"]} == {first: "undone", second: "kept"}
     assert file.read_text() == NEW.replace("return 10", "return 1")
+
+
+async def test_a_field_that_nobody_knows_does_not_make_a_decision_about_more(
+    bench: Bench, file: Path
+) -> None:
+    editor = await bench.editor()
+    session = await session_of(editor)
+    await play(editor, session, write(file, NEW))
+    (change,) = await changes(editor)
+    names = {"changeId": change["changeId"], "hunks": [change["hunks"][0]["hunkId"]]}
+    with pytest.raises(RequestFailed, match="hunks"):
+        await decide(editor, "undo", **names)
+    assert file.read_text() == NEW

@@ -65,7 +65,7 @@ def test_ordinary_calls_need_nobody(root: Path, message: Json) -> None:
 
 ELSEWHERE: list[tuple[Json, str]] = [
     # searches
-    ({"kind": "search", "rawInput": {"pattern": "/root/.ssh/*"}}, ".ssh"),
+    ({"kind": "search", "rawInput": {"pattern": "/home/ada/.ssh/*"}}, ".ssh"),
     ({"kind": "search", "rawInput": {"paths": ["src", "/etc"]}}, "outside"),
     ({"kind": "search", "rawInput": {"path": "~/.ssh"}}, ".ssh"),
     ({"kind": "search", "rawInput": {"path": "~root"}}, "home folder"),

@@ -1245,9 +1245,10 @@ class ChangeListResult(Wire):
     changes: list[ChangeItem]
 
 
-class ChangeDecideParams(Wire):
+class ChangeDecideParams(Wire, forbid_unknown_fields=True):
     """What to do with hunks, with a change, or with all of a file, a turn or a session."""
 
+    # A misspelt field must not make it about more than was meant.
     verdict: str
     """keep, undo, redo, or merge: undo a change that somebody altered since."""
     session_id: str = ""
